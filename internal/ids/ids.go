@@ -1,0 +1,26 @@
+// Package ids makes and checks the identifiers of the interface.
+package ids
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// New returns a fresh UUIDv7. Identifiers made by one process sort by the
+// order in which they were made, so that lists come out in creation order.
+func New() string {
+	// NewV7 fails only when the system has no randomness left to give, and
+	// then nothing that this program does can be trusted any more.
+	return uuid.Must(uuid.NewV7()).String()
+}
+
+var form = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// Normal returns the lower-case form of id, the only one that is stored and
+// compared. ok is false when id is not a UUID in its usual text form.
+func Normal(id string) (normal string, ok bool) {
+	normal = strings.ToLower(id)
+	return normal, form.MatchString(normal)
+}
