@@ -1,0 +1,79 @@
+// Package domain holds what an organization consists of: plain records and the
+// rules that need nothing but the records. It does no I/O and reads no clock.
+//
+// The JSON tags are the stored form. The form that clients see is in package
+// record, so that either can change without the other.
+package domain
+
+import (
+	"slices"
+	"time"
+)
+
+// Organization is the unit of isolation: everything else belongs to one.
+type Organization struct {
+	ID         string    `json:"id"`
+	Name       string    `json:"name"`
+	RootQuorum Quorum    `json:"rootQuorum"`
+	Features   []Feature `json:"features"`
+	CreatedAt  time.Time `json:"createdAt"`
+	UpdatedAt  time.Time `json:"updatedAt"`
+}
+
+// KnownOrganization is the installation's entry for a parent organization.
+type KnownOrganization struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// HasFeature reports whether the organization has the feature switched on.
+func (o *Organization) HasFeature(name FeatureName) bool {
+	return slices.ContainsFunc(o.Features, func(f Feature) bool { return f.Name == name })
+}
+
+// Quorum is a set of users of whom Threshold must agree.
+type Quorum struct {
+	Threshold int32    `json:"threshold"`
+	UserIDs   []string `json:"userIds"`
+}
+
+// Reached reports whether the approvers make the quorum. A threshold below one
+// is never reached: a damaged record must close the door, not open it.
+func (q Quorum) Reached(approverIDs ...string) bool {
+	if q.Threshold < 1 {
+		return false
+	}
+	var count int32
+	for _, member := range slices.Compact(slices.Sorted(slices.Values(q.UserIDs))) {
+		if slices.Contains(approverIDs, member) {
+			count++
+		}
+	}
+	return count >= q.Threshold
+}
+
+// FeatureName names a switch of an organization.
+type FeatureName string
+
+// The features that a new organization starts with.
+const (
+	FeatureEmailAuth     FeatureName = "FEATURE_NAME_EMAIL_AUTH"
+	FeatureEmailRecovery FeatureName = "FEATURE_NAME_EMAIL_RECOVERY"
+	FeatureOTPEmailAuth  FeatureName = "FEATURE_NAME_OTP_EMAIL_AUTH"
+	FeatureSMSAuth       FeatureName = "FEATURE_NAME_SMS_AUTH"
+	FeatureOrigins       FeatureName = "FEATURE_NAME_WEBAUTHN_ORIGINS"
+)
+
+// Feature is a switch that is on, with its setting.
+type Feature struct {
+	Name  FeatureName `json:"name"`
+	Value string      `json:"value"`
+}
+
+// Limits bounds what one organization may hold. 0 means no bound.
+type Limits struct {
+	Users            int
+	Tags             int
+	LongLivedAPIKeys int // for each user
+	ExpiringAPIKeys  int // for each user
+}

@@ -1,0 +1,222 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Server is a private PostgreSQL.
+type Server struct {
+	bin  string // folder of its programs
+	dir  string // everything it writes
+	port int
+	cred *syscall.Credential // nil: as this process
+
+	process *os.Process
+	exited  chan struct{} // closed when process has ended
+}
+
+// Start starts a private server for one test, one that the test may kill. It
+// is stopped when the test is over.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s, err := start()
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	t.Cleanup(s.stop)
+	return s
+}
+
+// URL is like the function URL, on this server.
+func (s *Server) URL(t testing.TB) string {
+	t.Helper()
+	return database(t, s.admin())
+}
+
+// Kill ends every process of the server at once, without a chance to write
+// anything more.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	// Orphans come to this process, which can wait for their end: a new server
+	// refuses to start while one of them still holds the shared memory.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	defer func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }()
+	// The postmaster stops first, so that no new child appears behind our back.
+	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	children := childrenOf(s.process.Pid)
+	for _, pid := range append(children, s.process.Pid) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	<-s.exited
+	for _, pid := range children {
+		for {
+			if _, err := syscall.Wait4(pid, nil, 0, nil); !errors.Is(err, syscall.EINTR) {
+				break
+			}
+		}
+	}
+}
+
+// Restart starts the server again after Kill, and returns when it has
+// recovered and answers.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	if err := s.launch(); err != nil {
+		t.Fatalf("pgtest: starting again: %v", err)
+	}
+}
+
+func (s *Server) admin() string {
+	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.port)
+}
+
+// start makes a cluster and runs it.
+func start() (*Server, error) {
+	bin, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	removeStale()
+	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", dirPrefix, os.Getpid()))
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{bin: bin, dir: dir}
+	if err := s.initialize(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	if err := s.launch(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+func (s *Server) initialize() (err error) {
+	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
+		if s.cred, err = credential("postgres"); err != nil {
+			return err
+		}
+		if err := os.Chown(s.dir, int(s.cred.Uid), int(s.cred.Gid)); err != nil {
+			return err
+		}
+	}
+	cmd := exec.Command(filepath.Join(s.bin, "initdb"), "--pgdata", s.data(), "--username", "postgres",
+		"--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync", "--no-instructions")
+	cmd.Dir, cmd.Env = s.dir, environment()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	s.port, err = freePort()
+	return err
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// launch starts the server process and waits until it answers.
+func (s *Server) launch() error {
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(filepath.Join(s.bin, "postgres"), "-D", s.data(),
+		"-c", "listen_addresses=127.0.0.1", "-c", "port="+strconv.Itoa(s.port),
+		"-c", "unix_socket_directories="+s.dir, "-c", "max_connections=200", "-c", "deadlock_timeout=200ms")
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, environment(), log, log
+	// Should the test process die, the kernel tells the server to quit.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred, Pdeathsig: syscall.SIGQUIT}
+
+	started := make(chan error)
+	exited := make(chan struct{})
+	go func() {
+		// The kernel means the death of the thread, so the thread must stay.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait()
+			close(exited)
+		}
+	}()
+	if err := <-started; err != nil {
+		return err
+	}
+	s.process, s.exited = cmd.Process, exited
+
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	go func() { // do not wait for a server that has given up
+		select {
+		case <-exited:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	conn, err := connect(ctx, s.admin())
+	if err != nil {
+		s.kill()
+		out, _ := os.ReadFile(log.Name())
+		return fmt.Errorf("the server does not answer: %w\n%s", err, out)
+	}
+	return conn.Close(ctx)
+}
+
+// stop shuts the server down at once and removes its folder.
+func (s *Server) stop() {
+	s.kill()
+	_ = os.RemoveAll(s.dir)
+}
+
+func (s *Server) kill() {
+	_ = s.process.Signal(syscall.SIGQUIT)
+	select {
+	case <-s.exited:
+	case <-time.After(10 * time.Second):
+		_ = s.process.Kill()
+		<-s.exited
+	}
+}
+
+// environment keeps PG* variables of the caller away from the server.
+func environment() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "PG") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = l.Close() }()
+	addr, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		return 0, fmt.Errorf("unexpected address %v", l.Addr())
+	}
+	return addr.Port, nil
+}

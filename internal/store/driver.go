@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"errors"
+)
+
+// Driver is what a database must be able to do. It knows organizations,
+// items and activities as bytes; what they mean is the business of the typed
+// layer above, which is written once. Package storetest holds the contract
+// that every driver passes.
+//
+// Identifiers and kinds are valid UTF-8 without NUL, compared and ordered byte
+// by byte, whatever the database's collation.
+type Driver interface {
+	// Version returns the version of the organization, 0 when there is none.
+	// It is never older than the newest commit acknowledged on any node
+	// before the call.
+	Version(ctx context.Context, org string) (int64, error)
+
+	// Get returns the body of one item, nil when there is none.
+	Get(ctx context.Context, org, kind, id string) ([]byte, error)
+
+	// Scan returns the items of a kind in a range, ordered by id.
+	Scan(ctx context.Context, org, kind string, r Range) ([]Item, error)
+
+	// Activity returns one activity by id, nil when there is none.
+	Activity(ctx context.Context, org, id string) (*Activity, error)
+
+	// Recorded returns the activity that was made of the request with this
+	// time and fingerprint, nil when there is none.
+	Recorded(ctx context.Context, org string, timestampMs int64, fingerprint Fingerprint) (*Activity, error)
+
+	// Activities lists activities, newest (greatest id) first.
+	Activities(ctx context.Context, org string, q ActivityQuery) ([]Activity, error)
+
+	// Commit makes c durable, whole or not at all, and returns only then.
+	// Concurrent commits share one flush to the disk, and a refused commit
+	// leaves its neighbours alone.
+	//
+	// It returns ErrConflict when the organization is not at c.Version, and
+	// ErrRecorded when the activity's (timestamp, fingerprint) pair, or its
+	// id, is already there. After any other error, including one from ctx,
+	// the caller cannot know whether the commit happened; the same request
+	// sent again finds out.
+	Commit(ctx context.Context, c *Commit) error
+
+	// Ready reports whether the database answers and is migrated.
+	Ready(ctx context.Context) error
+
+	// Close waits for commits under way and releases the database.
+	Close() error
+}
+
+// Refusals of Driver.Commit.
+var (
+	ErrConflict = errors.New("store: the organization was changed meanwhile")
+	ErrRecorded = errors.New("store: the request is already recorded")
+)
+
+// Fingerprint is the SHA-256 of a request's bytes.
+type Fingerprint [32]byte
+
+// Item is one stored record.
+type Item struct {
+	ID   string
+	Body []byte
+}
+
+// Range selects items by id.
+type Range struct {
+	From  string // first id, inclusive; empty: from the start
+	To    string // end, exclusive; empty: to the end
+	Limit int    // 0: all
+}
+
+// Activity is one entry of the append-only record of an organization.
+type Activity struct {
+	ID          string
+	TimestampMs int64 // as the request claimed it
+	Fingerprint Fingerprint
+	Type        string
+	Status      string
+	Body        []byte
+}
+
+// ActivityQuery selects activities.
+type ActivityQuery struct {
+	Types    []string // empty: all
+	Statuses []string // empty: all
+	// Both cursors are exclusive; empty: no bound. Before and After speak of
+	// position in the list, newest first: After an id come the older ones.
+	Before, After string
+	Limit         int // 0: all
+}
+
+// Commit is one atomic change of one organization.
+type Commit struct {
+	Org string
+	// Version is what the writer saw. 0 founds the organization, which then
+	// must not exist. Changes raise the version by one; a commit of only an
+	// activity leaves it as it is, so that such commits never conflict with
+	// each other.
+	Version  int64
+	Activity *Activity // appended; may be nil
+	Changes  []Change  // at most one for each (Kind, ID)
+}
+
+// Change writes one item, or deletes it when Body is nil.
+type Change struct {
+	Kind, ID string
+	Body     []byte
+}

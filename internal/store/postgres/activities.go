@@ -1,0 +1,83 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"latchkey/internal/store"
+)
+
+// completed is the status that the partial index leaves out.
+const completed = `ACTIVITY_STATUS_COMPLETED`
+
+// Activities implements store.Driver.
+func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery) ([]store.Activity, error) {
+	sql, args := listActivities(org, q)
+	rows, err := db.reads.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("listing activities: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, activityOf)
+	if err != nil {
+		return nil, fmt.Errorf("listing activities: %w", err)
+	}
+	if backwards(q) {
+		slices.Reverse(list)
+	}
+	return list, nil
+}
+
+// backwards: before a cursor the nearest come first when counting to the
+// limit, though the list still shows the newest first.
+func backwards(q store.ActivityQuery) bool { return q.Before != "" && q.After == "" }
+
+// listActivities writes the statement. An index can deliver the rows of one
+// type, or of one status, in the order of their ids; for several it would have
+// to read them all and sort. So each value is looked up on its own, up to the
+// limit, and at most values times limit rows are merged.
+func listActivities(org string, q store.ActivityQuery) (string, []any) {
+	var a args
+	types, statuses := distinct(q.Types), distinct(q.Statuses)
+	var values []string
+	each := `SELECT ` + activityColumns + ` FROM activities WHERE org = ` + a.add(org)
+	switch {
+	case len(statuses) > 0 && !slices.Contains(statuses, completed):
+		values, statuses = statuses, nil
+		// Literally, or the partial index cannot be used.
+		each += ` AND status = v.value AND status <> '` + completed + `'`
+	case len(types) > 0:
+		values, types = types, nil
+		each += ` AND type = v.value`
+	}
+	if len(types) > 0 {
+		each += ` AND type = ANY (` + a.add(types) + `::text[])`
+	}
+	if len(statuses) > 0 {
+		each += ` AND status = ANY (` + a.add(statuses) + `::text[])`
+	}
+	if q.After != "" {
+		each += ` AND id < ` + a.add(q.After)
+	}
+	if q.Before != "" {
+		each += ` AND id > ` + a.add(q.Before)
+	}
+	order := ` ORDER BY id DESC`
+	if backwards(q) {
+		order = ` ORDER BY id`
+	}
+	if q.Limit > 0 {
+		order += ` LIMIT ` + a.add(q.Limit)
+	}
+	if len(values) == 0 {
+		return each + order, a
+	}
+	return `SELECT a.* FROM unnest(` + a.add(values) + `::text[]) AS v (value)
+		CROSS JOIN LATERAL (` + each + order + `) AS a` + order, a
+}
+
+func distinct(values []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(values)))
+}

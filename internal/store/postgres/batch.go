@@ -1,0 +1,132 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"latchkey/internal/store"
+)
+
+// batch is one group on its way to the server.
+type batch struct {
+	pgx.Batch
+	commits []*store.Commit
+	errs    []error // the refusals, in the order of commits
+}
+
+// appends says that a commit does nothing but append.
+func appends(c *store.Commit) bool {
+	return c.Version > 0 && len(c.Changes) == 0 && c.Activity != nil
+}
+
+// send runs the commits as one implicit transaction and returns their
+// refusals. Statements are ordered by organization, so that two groups take
+// their locks in the same order. The error is of the whole: the outcome is
+// known only when Close has read the answer to the Sync that ends the batch,
+// for that is when the server commits.
+func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error) {
+	conn, err := db.writes.Acquire(ctx)
+	if err != nil {
+		return nil, notSent{err}
+	}
+	defer conn.Release()
+
+	b := &batch{commits: commits, errs: make([]error, len(commits))}
+	order := make([]int, len(commits))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(commits[i].Org, commits[j].Org) })
+
+	var together []int
+	for _, i := range order {
+		if appends(commits[i]) {
+			together = append(together, i)
+		}
+	}
+	if len(together) > 0 {
+		b.queueAppends(together)
+	}
+	for _, i := range order {
+		if !appends(commits[i]) {
+			b.queueChange(i)
+		}
+	}
+	if err := conn.SendBatch(ctx, &b.Batch).Close(); err != nil {
+		return nil, err
+	}
+	return b.errs, nil
+}
+
+// queueAppends puts the commits with these numbers into one statement.
+func (b *batch) queueAppends(numbers []int) {
+	n := len(numbers)
+	var (
+		orgs, ids, types, statuses = make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+		versions, times            = make([]int64, n), make([]int64, n)
+		fingerprints, bodies       = make([][]byte, n), make([][]byte, n)
+	)
+	for k, i := range numbers {
+		c := b.commits[i]
+		a := c.Activity
+		orgs[k], versions[k], ids[k], times[k] = c.Org, c.Version, a.ID, a.TimestampMs
+		fingerprints[k], types[k], statuses[k], bodies[k] = a.Fingerprint[:], a.Type, a.Status, nonNil(a.Body)
+		b.errs[i] = store.ErrConflict // unless the statement says otherwise
+	}
+	b.Queue(appendSQL, orgs, versions, ids, times, fingerprints, types, statuses, bodies).
+		Query(func(rows pgx.Rows) error {
+			var k int64
+			var inserted bool
+			_, err := pgx.ForEachRow(rows, []any{&k, &inserted}, func() error {
+				b.errs[numbers[k-1]] = nil
+				if !inserted {
+					b.errs[numbers[k-1]] = store.ErrRecorded
+				}
+				return nil
+			})
+			return err
+		})
+}
+
+// queueChange adds the statement of one commit.
+func (b *batch) queueChange(i int) {
+	c := b.commits[i]
+	var kinds, ids, deletedKinds, deletedIDs []string
+	var bodies [][]byte
+	for k := range c.Changes {
+		ch := &c.Changes[k]
+		if ch.Body == nil {
+			deletedKinds, deletedIDs = append(deletedKinds, ch.Kind), append(deletedIDs, ch.ID)
+		} else {
+			kinds, ids, bodies = append(kinds, ch.Kind), append(ids, ch.ID), append(bodies, ch.Body)
+		}
+	}
+	args := []any{c.Org, c.Version, kinds, ids, bodies, deletedKinds, deletedIDs}
+	if a := c.Activity; a != nil {
+		args = append(args, a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, nonNil(a.Body))
+	}
+	b.Queue(changeSQL(c.Version == 0, c.Activity != nil), args...).QueryRow(func(row pgx.Row) error {
+		var locked, gate, guard int64
+		if err := row.Scan(&locked, &gate, &guard); err != nil {
+			return err
+		}
+		switch {
+		case locked == 0:
+			b.errs[i] = store.ErrConflict
+		case gate == 0:
+			b.errs[i] = store.ErrRecorded
+		}
+		return nil
+	})
+}
+
+// nonNil keeps an empty body from becoming NULL.
+func nonNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}

@@ -1,0 +1,213 @@
+// Package postgres is the clustered store: any number of Latchkey nodes over
+// one PostgreSQL, or a database that speaks its language. A node keeps nothing
+// that another lacks: every read and every check is a statement.
+//
+// Commits that arrive together travel in one round trip as one implicit
+// transaction and share one flush. A refused commit changes no row and raises
+// no error, so it leaves its neighbours alone; if the database does report an
+// error, each commit of the group is tried alone.
+//
+// Invariants: a commit is acknowledged after the server confirmed the end of
+// its transaction, with synchronous_commit on; an activity and the changes it
+// makes appear together or not at all (statements.go says why); an error whose
+// outcome is unknown is returned, never retried.
+//
+// It refuses servers older than PostgreSQL 15, standbys, and schemas newer than
+// it knows. It uses no advisory locks, no LISTEN and no sequences.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"latchkey/internal/store"
+	"latchkey/internal/store/sqlite/group"
+)
+
+var _ store.Driver = (*DB)(nil)
+
+// ErrClosed is returned by a commit after Close.
+var ErrClosed = group.ErrClosed
+
+// minServer is the oldest supported server_version_num.
+const minServer = 15_00_00
+
+// committers is how many groups are under way at once: one collects while
+// the other flushes. Measured; more only make the groups smaller.
+const committers = 2
+
+// Config tunes the driver. The zero value is usable.
+type Config struct {
+	MaxConns int           // for reads; 0: what the URL says, at least 8
+	Timeout  time.Duration // of one statement; 0: 15 s
+	Linger   time.Duration // longest wait for company before a commit; 0: 1 ms; negative: none
+}
+
+// DB is an open database.
+type DB struct {
+	reads   *pgxpool.Pool
+	writes  *pgxpool.Pool // its own, so that reads cannot keep commits waiting
+	queue   *group.Queue
+	timeout time.Duration
+	schema  int64
+
+	wg        sync.WaitGroup
+	closeOnce sync.Once
+}
+
+// Open connects to the database at url and brings its schema up to date.
+func Open(ctx context.Context, url string, cfg Config) (*DB, error) {
+	db, err := open(ctx, url, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("opening the PostgreSQL database: %w", err)
+	}
+	return db, nil
+}
+
+func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 15 * time.Second
+	}
+	steps, err := loadMigrations()
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{
+		queue:   group.New(group.Config{Takers: committers, Linger: cfg.Linger}),
+		timeout: cfg.Timeout,
+		schema:  int64(len(steps)),
+	}
+	defer func() {
+		if err != nil {
+			db.closePools()
+		}
+	}()
+	if db.reads, err = openPool(ctx, url, cfg, 0); err != nil {
+		return nil, err
+	}
+	if db.writes, err = openPool(ctx, url, cfg, committers); err != nil {
+		return nil, err
+	}
+	if err := check(ctx, db.writes); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, db.writes, steps); err != nil {
+		return nil, err
+	}
+	for range committers {
+		db.wg.Go(db.commit)
+	}
+	return db, nil
+}
+
+// openPool makes a pool of size connections, 0 for the configured number.
+func openPool(ctx context.Context, url string, cfg Config, size int32) (*pgxpool.Pool, error) {
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case size > 0:
+		c.MaxConns, c.MinConns, c.MinIdleConns = size, 0, 0
+	case cfg.MaxConns > 0:
+		c.MaxConns = int32(min(cfg.MaxConns, 10_000))
+	default:
+		c.MaxConns = max(c.MaxConns, 8)
+	}
+	p := c.ConnConfig.RuntimeParams
+	if p["application_name"] == "" {
+		p["application_name"] = "latchkey"
+	}
+	p["statement_timeout"] = strconv.FormatInt(cfg.Timeout.Milliseconds(), 10)
+	if p["synchronous_commit"] != "remote_apply" { // which is stronger
+		p["synchronous_commit"] = "on"
+	}
+	// A standby could answer with an old version.
+	if c.ConnConfig.ValidateConnect == nil {
+		c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	return pgxpool.NewWithConfig(ctx, c)
+}
+
+// check refuses a server that cannot keep the promises.
+func check(ctx context.Context, pool *pgxpool.Pool) error {
+	var version, flush string
+	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num'), current_setting('synchronous_commit')`).
+		Scan(&version, &flush)
+	if err != nil {
+		return err
+	}
+	if n, err := strconv.Atoi(version); err != nil || n < minServer {
+		return fmt.Errorf("the server has version %s, but PostgreSQL %d or newer is needed", version, minServer/10_000)
+	}
+	if flush != "on" && flush != "remote_apply" {
+		return fmt.Errorf("the session has synchronous_commit=%s, which can lose acknowledged commits; does a pooler drop the setting?", flush)
+	}
+	return nil
+}
+
+// Ready implements store.Driver. A schema that a newer node has migrated
+// meanwhile is fine: nodes are replaced one after the other.
+func (db *DB) Ready(ctx context.Context) error {
+	var at int64
+	if err := db.reads.QueryRow(ctx, selectSchema).Scan(&at); err != nil {
+		return fmt.Errorf("the database does not answer: %w", err)
+	}
+	if at < db.schema {
+		return fmt.Errorf("the database has schema %d, not %d", at, db.schema)
+	}
+	return nil
+}
+
+// Commit implements store.Driver. The commit must not be changed after the
+// call, not even when ctx ended it.
+func (db *DB) Commit(ctx context.Context, c *store.Commit) error {
+	if c.Version > 0 && c.Activity == nil && len(c.Changes) == 0 {
+		return db.checkVersion(ctx, c)
+	}
+	return db.queue.Do(ctx, c)
+}
+
+// checkVersion is the commit of nothing.
+func (db *DB) checkVersion(ctx context.Context, c *store.Commit) error {
+	v, err := db.Version(ctx, c.Org)
+	if err == nil && v != c.Version {
+		err = store.ErrConflict
+	}
+	return err
+}
+
+// Close implements store.Driver.
+func (db *DB) Close() error {
+	db.closeOnce.Do(func() {
+		db.queue.Close()
+		db.wg.Wait()
+		db.closePools()
+	})
+	return nil
+}
+
+func (db *DB) closePools() {
+	if db.reads != nil {
+		db.reads.Close()
+	}
+	if db.writes != nil {
+		db.writes.Close()
+	}
+}
+
+// code returns the SQLSTATE of an error the server reported.
+func code(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
+}

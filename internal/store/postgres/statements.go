@@ -1,0 +1,104 @@
+package postgres
+
+// Why nothing is ever half-applied.
+//
+// A statement that changes an organization has these parts, which all see the
+// same snapshot S, taken when the statement began, and none of which sees what
+// another part writes:
+//
+//	locked   the organization's row, at the writer's version, FOR UPDATE
+//	gate     the activity, inserted if locked has a row
+//	raised   the version, raised if gate has a row
+//	the rest the items, written and deleted if gate has a row
+//
+// The order is forced by data: gate reads locked and the others read gate, so
+// the row is locked before anything is written.
+//
+// 1. Another node raises the version while we wait for its row. When the lock
+// is granted, READ COMMITTED looks at the newest row and checks the condition
+// again: the version differs, locked is empty, and so is everything after it.
+// (Under REPEATABLE READ or SERIALIZABLE the wait ends in error 40001 and the
+// group runs again.)
+//
+// 2. locked has a row, but the UPDATE does not find it, for its scan uses S.
+// It cannot be: the row that was locked is the newest; the scan that led to it
+// found, in S, a row of this organization with the same version; every update
+// of a row raises its version; so both are the same row, S shows it to the
+// UPDATE too, and as we hold its lock nobody else has touched it since.
+//
+// 3. Items changed between S and the lock. Whoever changes items raises the
+// version in the same transaction, so 1 applies.
+//
+// 4. The activity is already there: ON CONFLICT DO NOTHING waits for a
+// transaction that is inserting the same one, then inserts nothing, gate is
+// empty and the organization stays as it is. An activity of an earlier
+// statement of the same transaction counts too.
+//
+// 5. Founding: the INSERT into organizations takes the place of the lock. Two
+// founders meet in its primary key; the second waits and inserts nothing. An
+// organization that did not exist has no activities, so gate has a row when
+// locked has.
+//
+// A database that treats 2 or 5 otherwise must not commit what it did: the
+// last column divides by zero when an activity was inserted without the
+// version being raised, or an organization founded without its activity, and
+// the error takes back the whole transaction.
+//
+// Commits that only append need no lock: they and a change of the same
+// version may commit in either order, the statement sees a version of the time
+// it ran, and whoever is told that a change is done starts after that.
+
+const activityColumns = `id, timestamp_ms, fingerprint, type, status, body`
+
+// appendSQL records the activities of many commits. It returns a row for each
+// commit whose organization is at the expected version: its number, and
+// whether the activity was inserted.
+const appendSQL = `
+WITH c AS (
+	SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bytea[], $6::text[], $7::text[], $8::bytea[])
+		WITH ORDINALITY AS c (org, version, id, timestamp_ms, fingerprint, type, status, body, n)
+), at AS MATERIALIZED (
+	SELECT c.* FROM c JOIN organizations o ON o.org = c.org AND o.version = c.version
+), inserted AS (
+	INSERT INTO activities (org, ` + activityColumns + `)
+	SELECT org, ` + activityColumns + ` FROM at ORDER BY n
+	ON CONFLICT DO NOTHING RETURNING org, id
+)
+SELECT at.n, i.id IS NOT NULL
+FROM at LEFT JOIN inserted i ON i.org = at.org AND i.id = at.id`
+
+// changeSQL returns the statement of a commit that changes an organization.
+// Its arguments are the organization, the version, the kinds, ids and bodies
+// to write, the kinds and ids to delete, and the activity's columns, if any.
+// It returns how many rows locked and gate have, and the guard.
+func changeSQL(founding, activity bool) string {
+	locked := `SELECT org FROM organizations WHERE org = $1 AND version = $2 FOR UPDATE`
+	raised := `UPDATE organizations SET version = version + 1
+		WHERE org = $1 AND version = $2 AND EXISTS (SELECT 1 FROM gate) RETURNING org`
+	agree := `(SELECT count(*) FROM gate) = (SELECT count(*) FROM raised)`
+	if founding {
+		locked = `INSERT INTO organizations (org, version) VALUES ($1, $2::bigint + 1) ON CONFLICT DO NOTHING RETURNING org`
+		raised = `SELECT org FROM locked`
+		agree = `(SELECT count(*) FROM gate) = (SELECT count(*) FROM locked)`
+	}
+	gate := `SELECT org FROM locked`
+	if activity {
+		gate = `INSERT INTO activities (org, ` + activityColumns + `)
+			SELECT org, $8::text, $9::bigint, $10::bytea, $11::text, $12::text, $13::bytea FROM locked
+			ON CONFLICT DO NOTHING RETURNING org`
+	}
+	return `
+WITH locked AS (` + locked + `),
+gate AS (` + gate + `),
+raised AS (` + raised + `),
+written AS (
+	INSERT INTO items (org, kind, id, body)
+	SELECT gate.org, i.kind, i.id, i.body
+	FROM gate CROSS JOIN unnest($3::text[], $4::text[], $5::bytea[]) AS i (kind, id, body)
+	ON CONFLICT (org, kind, id) DO UPDATE SET body = excluded.body
+), deleted AS (
+	DELETE FROM items USING unnest($6::text[], $7::text[]) AS d (kind, id)
+	WHERE items.org = $1 AND items.kind = d.kind AND items.id = d.id AND EXISTS (SELECT 1 FROM gate)
+)
+SELECT (SELECT count(*) FROM locked), (SELECT count(*) FROM gate), 1 / (CASE WHEN ` + agree + ` THEN 1 ELSE 0 END)`
+}

@@ -1,0 +1,107 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"latchkey/internal/store"
+)
+
+// How the WAL is kept short. Measured: letting a commit checkpoint whenever
+// the WAL is full halves the throughput; a background checkpoint alone lets
+// the WAL grow without end, because it can start again from its beginning only
+// when nobody reads or writes it. So a second connection moves pages into the
+// database all the time, and now and then the writer, between two groups,
+// finishes the work and starts the WAL anew.
+const (
+	checkpointEvery = 100 * time.Millisecond
+	restartRecords  = 16 << 10
+	restartBytes    = 64 << 20
+	// A long read can keep the WAL from being restarted; the writer does not
+	// wait for it, but tries again this many records later.
+	restartRetry   = 512
+	restartTimeout = "PRAGMA busy_timeout = 20"
+	normalTimeout  = "PRAGMA busy_timeout = 5000"
+)
+
+// wal keeps account of what was written.
+type wal struct {
+	dirty atomic.Bool // something was written since the last checkpoint
+
+	// Checkpoints exclude each other; SQLite would answer busy.
+	mu sync.Mutex
+
+	// of the writer alone
+	records, bytes int
+}
+
+// wrote counts what a group added.
+func (w *wal) wrote(commits []*store.Commit) {
+	w.records += len(commits)
+	for _, c := range commits {
+		if c.Activity != nil {
+			w.bytes += len(c.Activity.Body)
+		}
+		for i := range c.Changes {
+			w.bytes += len(c.Changes[i].Body)
+		}
+	}
+	w.dirty.Store(true)
+}
+
+// restart starts the WAL anew when it is time and possible. Errors are not
+// reported: the commits are safe in the WAL, and if the disk is broken the
+// next commit will tell.
+func (w *wal) restart(c *conn) {
+	if c == nil || (w.records < restartRecords && w.bytes < restartBytes) {
+		return
+	}
+	if !w.mu.TryLock() {
+		return // the next group will do
+	}
+	defer w.mu.Unlock()
+	_ = c.exec(restartTimeout)
+	busy, err := checkpoint(c, "RESTART")
+	_ = c.exec(normalTimeout)
+	if err != nil || busy {
+		w.records = restartRecords - restartRetry
+		w.bytes = min(w.bytes, restartBytes*3/4)
+		return
+	}
+	w.records, w.bytes = 0, 0
+}
+
+// run checkpoints in the background until stop, and closes its connection.
+func (w *wal) run(c *conn, stop <-chan struct{}) {
+	t := time.NewTicker(checkpointEvery)
+	defer t.Stop()
+	defer func() { _ = c.close() }()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-t.C:
+		}
+		if !w.dirty.Swap(false) {
+			continue
+		}
+		w.mu.Lock()
+		_, err := checkpoint(c, "PASSIVE")
+		w.mu.Unlock()
+		if err != nil {
+			w.dirty.Store(true) // try again
+		}
+	}
+}
+
+// checkpoint reports whether it could not finish.
+func checkpoint(c *conn, mode string) (busy bool, err error) {
+	err = c.query(func(row []driver.Value) error {
+		n, _ := row[0].(int64)
+		busy = n != 0
+		return nil
+	}, "PRAGMA wal_checkpoint("+mode+")")
+	return busy, err
+}

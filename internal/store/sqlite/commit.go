@@ -1,0 +1,103 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"latchkey/internal/store"
+)
+
+// tx is the transaction of one group.
+type tx struct {
+	*writer
+	raised map[string]int64 // versions this transaction has raised
+}
+
+// apply writes one commit, or writes nothing and says why it is refused. Every
+// check comes before the first write but one, the activity, which is itself
+// the check whether it is there already.
+func (t *tx) apply(c *store.Commit) (refusal, err error) {
+	version, err := t.version(c.Org)
+	if err != nil {
+		return nil, err
+	}
+	if version != c.Version {
+		return store.ErrConflict, nil
+	}
+	if a := c.Activity; a != nil {
+		n, err := t.stmts.activity.exec(c.Org, a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, nonNil(a.Body))
+		if err != nil {
+			return nil, fmt.Errorf("recording the activity: %w", err)
+		}
+		if n == 0 {
+			return store.ErrRecorded, nil
+		}
+	}
+	if c.Version > 0 && len(c.Changes) == 0 {
+		return nil, nil
+	}
+	if err := t.raise(c); err != nil {
+		return nil, err
+	}
+	for i := range c.Changes {
+		ch := &c.Changes[i]
+		if ch.Body == nil {
+			_, err = t.stmts.del.exec(c.Org, ch.Kind, ch.ID)
+		} else {
+			_, err = t.stmts.put.exec(c.Org, ch.Kind, ch.ID, ch.Body)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("changing the %s: %w", ch.Kind, err)
+		}
+	}
+	return nil, nil
+}
+
+// version returns the organization's version as this transaction sees it.
+func (t *tx) version(org string) (int64, error) {
+	if v, ok := t.raised[org]; ok {
+		return v, nil
+	}
+	v, ok, epoch := t.versions.get(org)
+	if ok {
+		return v, nil
+	}
+	err := t.stmts.version.query(func(row []driver.Value) error {
+		v, _ = row[0].(int64)
+		return nil
+	}, org)
+	if err != nil {
+		return 0, fmt.Errorf("reading the version: %w", err)
+	}
+	t.versions.learn(org, v, epoch)
+	return v, nil
+}
+
+// raise founds the organization or raises its version. What is in memory must
+// agree with the table: if not, another process wrote, and nothing may be
+// written on top of that.
+func (t *tx) raise(c *store.Commit) (err error) {
+	var n int64
+	if c.Version == 0 {
+		n, err = t.stmts.found.exec(c.Org)
+	} else {
+		n, err = t.stmts.bump.exec(c.Org, c.Version)
+	}
+	if err != nil {
+		return fmt.Errorf("raising the version: %w", err)
+	}
+	if n != 1 {
+		return errors.New("the organization was changed by something other than this process")
+	}
+	t.raised[c.Org] = c.Version + 1
+	return nil
+}
+
+// nonNil keeps an empty body from becoming NULL.
+func nonNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}

@@ -1,0 +1,236 @@
+// Package group gathers commits that arrive at about the same time, so that
+// they share one flush to the disk. Both drivers use it.
+//
+// Invariants: an entry is handed to at most one taker; an entry whose caller
+// gave up before it was taken is handed to none; every taken entry is finished
+// by its taker exactly once; after Close nothing enters, and takers get what is
+// left before they are told to stop.
+//
+// Why wait at all: while a flush of some 70 µs runs, other requests are still
+// busy on the same cores, so the next group would hold one or two commits. A
+// taker therefore lingers, but only for company it has reason to expect: as
+// many commits as were outstanding when the last group finished. A caller that
+// is alone never waits.
+package group
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"latchkey/internal/store"
+)
+
+// ErrClosed is returned for whatever arrives after Close.
+var ErrClosed = errors.New("store: closed")
+
+// Config bounds the groups. The zero value is usable.
+type Config struct {
+	Takers     int           // how many goroutines call Take; 0: 1
+	Linger     time.Duration // longest wait for company; 0: 1 ms; negative: none
+	MaxEntries int           // 0: 512
+	MaxBytes   int           // of bodies; 0: 8 MiB
+}
+
+// Entry is one commit in the queue. Its taker reads Commit and calls Finish.
+type Entry struct {
+	Commit *store.Commit
+
+	size  int
+	taken bool // guarded by Queue.mu
+	done  chan error
+}
+
+// Queue holds the commits that wait for a taker.
+type Queue struct {
+	cfg Config
+
+	// lead is held by the one taker that is collecting, so that two takers do
+	// not split one group between them.
+	lead  sync.Mutex
+	timer *time.Timer // guarded by lead
+
+	mu       sync.Mutex
+	waiting  []*Entry
+	inflight int  // taken, not finished
+	expected int  // commits outstanding when the last group finished
+	wakeAt   int  // the collecting taker sleeps until this many wait; 0: awake
+	closed   bool // nothing enters any more
+	wake     chan struct{}
+}
+
+// New returns an empty queue.
+func New(cfg Config) *Queue {
+	if cfg.Takers <= 0 {
+		cfg.Takers = 1
+	}
+	if cfg.Linger == 0 {
+		cfg.Linger = time.Millisecond
+	}
+	if cfg.MaxEntries <= 0 {
+		cfg.MaxEntries = 512
+	}
+	if cfg.MaxBytes <= 0 {
+		cfg.MaxBytes = 8 << 20
+	}
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return &Queue{cfg: cfg, timer: t, wake: make(chan struct{}, 1)}
+}
+
+// Do queues c and waits for its outcome. If ctx ends first the commit is
+// withdrawn; if a taker already has it, it may still happen, so c must not be
+// changed even then.
+func (q *Queue) Do(ctx context.Context, c *store.Commit) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	e := &Entry{Commit: c, size: size(c), done: make(chan error, 1)}
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return ErrClosed
+	}
+	q.waiting = append(q.waiting, e)
+	q.signal()
+	q.mu.Unlock()
+
+	select {
+	case err := <-e.done:
+		return err
+	case <-ctx.Done():
+	}
+	q.mu.Lock()
+	if !e.taken {
+		if i := slices.Index(q.waiting, e); i >= 0 {
+			q.waiting = slices.Delete(q.waiting, i, i+1)
+		}
+	}
+	q.mu.Unlock()
+	select {
+	case err := <-e.done: // it was answered meanwhile: the truth is better
+		return err
+	default:
+		return ctx.Err()
+	}
+}
+
+// Take waits for commits and returns a group of them; false means that the
+// queue is closed and empty. Finish must follow for every entry.
+func (q *Queue) Take() ([]*Entry, bool) {
+	q.lead.Lock()
+	defer q.lead.Unlock()
+
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.waiting) == 0 {
+		if q.closed {
+			return nil, false
+		}
+		q.sleep(1, nil)
+	}
+	q.linger()
+	// A caller may have withdrawn while the taker lingered.
+	if len(q.waiting) == 0 {
+		return nil, true
+	}
+	n, bytes := 0, 0
+	for _, e := range q.waiting {
+		if n == q.cfg.MaxEntries || (n > 0 && bytes+e.size > q.cfg.MaxBytes) {
+			break
+		}
+		e.taken = true
+		bytes += e.size
+		n++
+	}
+	got := slices.Clone(q.waiting[:n])
+	q.waiting = slices.Delete(q.waiting, 0, n)
+	q.inflight += n
+	return got, true
+}
+
+// Finish tells the callers of a group what became of their commits; errs has
+// one entry for each, nil for done.
+func (q *Queue) Finish(group []*Entry, errs []error) {
+	q.mu.Lock()
+	q.expected = len(q.waiting) + q.inflight
+	q.inflight -= len(group)
+	q.mu.Unlock()
+	for i, e := range group {
+		e.done <- errs[i]
+	}
+}
+
+// Close lets nothing more in. Takers still get what is waiting.
+func (q *Queue) Close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.signal()
+}
+
+// linger waits, with mu held, until the expected company is here or the time
+// is up. The commits in flight with another taker cannot come, and with
+// several takers each waits for its share only, so that one collects while
+// another flushes.
+func (q *Queue) linger() {
+	if q.cfg.Linger < 0 || q.closed {
+		return
+	}
+	want := min(q.expected-q.inflight, (q.expected+q.cfg.Takers-1)/q.cfg.Takers, q.cfg.MaxEntries)
+	if len(q.waiting) >= want {
+		return
+	}
+	q.timer.Reset(q.cfg.Linger)
+	for len(q.waiting) < want && !q.closed {
+		if !q.sleep(want, q.timer.C) {
+			return
+		}
+	}
+	q.timer.Stop()
+}
+
+// sleep releases mu until n commits wait, the queue is closed, or timeout; it
+// reports whether it was woken.
+func (q *Queue) sleep(n int, timeout <-chan time.Time) bool {
+	select { // drop a signal that came while nobody slept
+	case <-q.wake:
+	default:
+	}
+	q.wakeAt = n
+	q.mu.Unlock()
+	woken := true
+	select {
+	case <-q.wake:
+	case <-timeout:
+		woken = false
+	}
+	q.mu.Lock()
+	q.wakeAt = 0
+	return woken
+}
+
+// signal wakes the sleeping taker if it has what it waits for; mu is held.
+func (q *Queue) signal() {
+	if q.wakeAt == 0 || (len(q.waiting) < q.wakeAt && !q.closed) {
+		return
+	}
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// size estimates what a commit adds to a group.
+func size(c *store.Commit) int {
+	n := 0
+	if c.Activity != nil {
+		n += len(c.Activity.Body)
+	}
+	for i := range c.Changes {
+		n += len(c.Changes[i].Body)
+	}
+	return n
+}

@@ -1,0 +1,112 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+
+	"latchkey/internal/store"
+)
+
+// A long read looks this often whether its caller is still there.
+const rowsBetweenChecks = 128
+
+// Get implements store.Driver.
+func (db *DB) Get(ctx context.Context, org, kind, id string) (body []byte, err error) {
+	err = db.readers.do(ctx, func(r *reader) error {
+		return r.get.query(func(row []driver.Value) error {
+			body = bytesOf(row[0])
+			return nil
+		}, org, kind, id)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading a %s: %w", kind, err)
+	}
+	return body, nil
+}
+
+// Scan implements store.Driver.
+func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) (items []store.Item, err error) {
+	q := `SELECT id, body FROM items WHERE org = ? AND kind = ? AND id >= ?`
+	args := []any{org, kind, r.From}
+	if r.To != "" {
+		q += ` AND id < ?`
+		args = append(args, r.To)
+	}
+	q += ` ORDER BY id`
+	if r.Limit > 0 {
+		q += ` LIMIT ?`
+		args = append(args, int64(r.Limit))
+	}
+	err = db.query(ctx, func(row []driver.Value) error {
+		id, _ := row[0].(string)
+		items = append(items, store.Item{ID: id, Body: bytesOf(row[1])})
+		return nil
+	}, q, args...)
+	if err != nil {
+		return nil, fmt.Errorf("scanning the %ss: %w", kind, err)
+	}
+	return items, nil
+}
+
+// Activity implements store.Driver.
+func (db *DB) Activity(ctx context.Context, org, id string) (a *store.Activity, err error) {
+	err = db.readers.do(ctx, func(r *reader) error {
+		return r.activity.query(func(row []driver.Value) error {
+			a, err = activityOf(row)
+			return err
+		}, org, id)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading an activity: %w", err)
+	}
+	return a, nil
+}
+
+// Recorded implements store.Driver.
+func (db *DB) Recorded(ctx context.Context, org string, timestampMs int64, fp store.Fingerprint) (a *store.Activity, err error) {
+	err = db.readers.do(ctx, func(r *reader) error {
+		return r.recorded.query(func(row []driver.Value) error {
+			a, err = activityOf(row)
+			return err
+		}, org, timestampMs, fp[:])
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for a recorded request: %w", err)
+	}
+	return a, nil
+}
+
+// query runs a statement that may return many rows.
+func (db *DB) query(ctx context.Context, fn func([]driver.Value) error, sql string, args ...any) error {
+	return db.readers.do(ctx, func(r *reader) error {
+		n := 0
+		return r.conn.query(func(row []driver.Value) error {
+			if n++; n%rowsBetweenChecks == 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+			}
+			return fn(row)
+		}, sql, args...)
+	})
+}
+
+// activityOf reads the activityColumns.
+func activityOf(row []driver.Value) (*store.Activity, error) {
+	a := &store.Activity{Body: bytesOf(row[5])}
+	a.ID, _ = row[0].(string)
+	a.TimestampMs, _ = row[1].(int64)
+	a.Type, _ = row[3].(string)
+	a.Status, _ = row[4].(string)
+	if fp := bytesOf(row[2]); copy(a.Fingerprint[:], fp) != len(a.Fingerprint) {
+		return nil, fmt.Errorf("the activity %s has a fingerprint of %d bytes", a.ID, len(fp))
+	}
+	return a, nil
+}
+
+// bytesOf returns a body, never nil: for the driver an empty blob is nil.
+func bytesOf(v driver.Value) []byte {
+	b, _ := v.([]byte)
+	return nonNil(b)
+}

@@ -1,0 +1,193 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"latchkey/internal/store"
+	"latchkey/internal/store/sqlite/group"
+)
+
+// writer is the one goroutine that writes.
+type writer struct {
+	path     string
+	queue    *group.Queue
+	versions *versions
+	wal      *wal
+
+	conn  *conn
+	stmts statements
+}
+
+// statements are the writer's, prepared once.
+type statements struct {
+	begin, commit, rollback *stmt
+
+	version  *stmt // of an organization
+	found    *stmt
+	bump     *stmt
+	activity *stmt
+	put      *stmt
+	del      *stmt
+}
+
+func newWriter(ctx context.Context, path string, q *group.Queue, v *versions) (*writer, error) {
+	w := &writer{path: path, queue: q, versions: v, wal: &wal{}}
+	return w, w.connect(ctx)
+}
+
+// connect opens the connection; the statements follow once there is a schema.
+func (w *writer) connect(ctx context.Context) (err error) {
+	w.conn, err = openConn(ctx, w.path, pragmas("cache_size(-32768)"))
+	return err
+}
+
+func (w *writer) migrate(steps []migration) error {
+	if err := migrate(w.conn, steps); err != nil {
+		return err
+	}
+	return w.prepare()
+}
+
+func (w *writer) prepare() error {
+	s := &w.stmts
+	for _, p := range []struct {
+		to  **stmt
+		sql string
+	}{
+		{&s.begin, `BEGIN IMMEDIATE`},
+		{&s.commit, `COMMIT`},
+		{&s.rollback, `ROLLBACK`},
+		{&s.version, selectVersion},
+		{&s.found, `INSERT INTO organizations (org, version) VALUES (?, 1) ON CONFLICT DO NOTHING`},
+		{&s.bump, `UPDATE organizations SET version = version + 1 WHERE org = ? AND version = ?`},
+		{&s.activity, `INSERT INTO activities (org, id, timestamp_ms, fingerprint, type, status, body)
+			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
+		{&s.put, `INSERT INTO items (org, kind, id, body) VALUES (?, ?, ?, ?)
+			ON CONFLICT (org, kind, id) DO UPDATE SET body = excluded.body`},
+		{&s.del, `DELETE FROM items WHERE org = ? AND kind = ? AND id = ?`},
+	} {
+		var err error
+		if *p.to, err = w.conn.prepare(p.sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) close() error {
+	if w.conn == nil {
+		return nil
+	}
+	// Closing the connection needs its statements gone.
+	s := &w.stmts
+	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.found, s.bump, s.activity, s.put, s.del} {
+		if st != nil {
+			_ = st.raw.Close()
+		}
+	}
+	w.stmts = statements{}
+	err := w.conn.close()
+	w.conn = nil
+	return err
+}
+
+// run writes until the queue is closed and empty.
+func (w *writer) run() {
+	for {
+		entries, ok := w.queue.Take()
+		if !ok {
+			return
+		}
+		if len(entries) == 0 {
+			continue
+		}
+		commits := make([]*store.Commit, len(entries))
+		for i, e := range entries {
+			commits[i] = e.Commit
+		}
+		errs := w.write(commits)
+		w.wal.wrote(commits) // before Finish, which gives the commits back to their callers
+		w.queue.Finish(entries, errs)
+		w.wal.restart(w.conn)
+	}
+}
+
+// write makes the commits durable in one transaction and returns the outcome
+// of each.
+func (w *writer) write(commits []*store.Commit) []error {
+	errs, err := w.transact(commits)
+	if err == nil {
+		return errs
+	}
+	if len(commits) == 1 {
+		return []error{err}
+	}
+	// One of them, or the disk, made SQLite fail: alone, each can only hurt
+	// itself.
+	errs = make([]error, len(commits))
+	for i := range commits {
+		one, err := w.transact(commits[i : i+1])
+		if err == nil {
+			err = one[0]
+		}
+		errs[i] = err
+	}
+	return errs
+}
+
+// transact returns the refusals of the commits, or the error with which
+// SQLite failed; then none of them happened as far as this process can see.
+func (w *writer) transact(commits []*store.Commit) (refusals []error, err error) {
+	if w.conn == nil { // lost, see recover
+		if err := w.reconnect(); err != nil {
+			return nil, fmt.Errorf("opening the database again: %w", err)
+		}
+	}
+	defer func() {
+		if err != nil {
+			w.recover()
+		}
+	}()
+	if _, err := w.stmts.begin.exec(); err != nil {
+		return nil, fmt.Errorf("beginning: %w", err)
+	}
+	t := &tx{writer: w, raised: map[string]int64{}}
+	refusals = make([]error, len(commits))
+	for i, c := range commits {
+		if refusals[i], err = t.apply(c); err != nil {
+			return nil, err
+		}
+	}
+	w.versions.flushing(t.raised)
+	if _, err := w.stmts.commit.exec(); err != nil {
+		return nil, fmt.Errorf("committing: %w", err)
+	}
+	w.versions.flushed()
+	return refusals, nil
+}
+
+// recover returns to a state in which the next transaction can begin. What
+// cannot be rolled back is left to a new connection.
+func (w *writer) recover() {
+	defer w.versions.forget()
+	if w.conn == nil {
+		return
+	}
+	if _, err := w.stmts.rollback.exec(); err == nil {
+		return
+	}
+	_ = w.close()
+	_ = w.reconnect() // if it fails, the next transaction tries again
+}
+
+func (w *writer) reconnect() error {
+	err := w.connect(context.Background())
+	if err == nil {
+		err = w.prepare()
+	}
+	if err != nil {
+		_ = w.close()
+	}
+	return err
+}

@@ -1,0 +1,168 @@
+// Package store keeps every organization's records.
+//
+// The only way in is a transaction bound to one organization: it can neither
+// read nor write another. Transactions are optimistic. Each organization has a
+// version that every change raises; a transaction works on the version that it
+// found and commits only if the organization is still there, else it runs
+// again. A transaction that only appends an activity does not raise the
+// version, so any number of them commit side by side, yet none can commit on a
+// credential or a policy that was changed meanwhile.
+//
+// The small kinds that every request needs are kept in memory by (organization,
+// version), and can therefore never be stale when it counts.
+package store
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"latchkey/internal/fault"
+)
+
+// ErrNoOrganization says that there is no such organization. Callers decide
+// how much of that the client may learn.
+var ErrNoOrganization = errors.New("store: no such organization")
+
+// errStale says that the organization moved on while it was being read.
+var errStale = errors.New("store: the organization was changed while it was read")
+
+// attempts bounds how often a transaction is run again. It is far above what
+// contention on one organization makes of it; reaching it means that the
+// database is in trouble.
+const attempts = 64
+
+// Store holds every organization.
+type Store struct {
+	driver    Driver
+	snapshots cache
+	// queues let the losers of a conflict wait for each other instead of
+	// trying again all at once. They are about speed alone: correctness rests
+	// on the version check.
+	queues [256]sync.Mutex
+	seed   maphash.Seed
+}
+
+// New makes a store of a driver, which it owns from then on.
+func New(d Driver) *Store {
+	return &Store{driver: d, seed: maphash.MakeSeed()}
+}
+
+// Close waits for commits under way and releases the database.
+func (s *Store) Close() error { return s.driver.Close() }
+
+// Ready reports whether the database answers and is migrated.
+func (s *Store) Ready(ctx context.Context) error { return s.driver.Ready(ctx) }
+
+// View runs fn on a consistent view of the organization. fn may run again when
+// the organization changes meanwhile.
+func (s *Store) View(ctx context.Context, org string, fn func(*Tx) error) error {
+	return s.repeat(ctx, org, func(version int64) error {
+		if version == 0 {
+			return ErrNoOrganization
+		}
+		tx := s.begin(ctx, org, version)
+		if err := fn(tx); err != nil {
+			return err
+		}
+		if !tx.looseReads {
+			return nil
+		}
+		return s.checkVersion(ctx, org, version)
+	})
+}
+
+// Update runs fn and commits what it wrote when it returns nil. fn may run
+// again after a conflict: it touches the world only through Tx.
+func (s *Store) Update(ctx context.Context, org string, fn func(*Tx) error) error {
+	return s.repeat(ctx, org, func(version int64) error {
+		if version == 0 {
+			return ErrNoOrganization
+		}
+		return s.run(ctx, org, version, fn)
+	})
+}
+
+// Found runs fn on an organization that does not exist yet, and founds it. It
+// returns a fault when it does exist.
+func (s *Store) Found(ctx context.Context, org string, fn func(*Tx) error) error {
+	return s.repeat(ctx, org, func(version int64) error {
+		if version != 0 {
+			return fault.Taken("organization %s already exists", org)
+		}
+		return s.run(ctx, org, 0, fn)
+	})
+}
+
+// Instance runs fn on what belongs to the whole installation, and commits it.
+func (s *Store) Instance(ctx context.Context, fn func(*Tx) error) error {
+	return s.repeat(ctx, instanceOrg, func(version int64) error {
+		return s.run(ctx, instanceOrg, version, fn)
+	})
+}
+
+func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx) error) error {
+	tx := s.begin(ctx, org, version)
+	if err := fn(tx); err != nil {
+		return err
+	}
+	commit, err := tx.commit()
+	if err != nil || commit == nil {
+		return err
+	}
+	return s.driver.Commit(ctx, commit)
+}
+
+// repeat runs try on the organization's present version until it neither
+// conflicts nor finds that it read a mixture of two versions.
+func (s *Store) repeat(ctx context.Context, org string, try func(version int64) error) error {
+	var queued bool
+	for attempt := range attempts {
+		version, err := s.driver.Version(ctx, org)
+		if err != nil {
+			return err
+		}
+		err = try(version)
+		conflict := errors.Is(err, ErrConflict)
+		if !conflict && !errors.Is(err, ErrRecorded) && !errors.Is(err, errStale) {
+			return err
+		}
+		if conflict && !queued {
+			queue := &s.queues[maphash.String(s.seed, org)%uint64(len(s.queues))]
+			queue.Lock()
+			defer queue.Unlock()
+			queued = true
+		} else if attempt > 2 {
+			// Another node may be writing the same organization.
+			if err := sleep(ctx, rand.N(time.Duration(attempt)*time.Millisecond)); err != nil {
+				return err
+			}
+		}
+	}
+	return fault.New(fault.Unavailable, fault.ReasonUnspecified,
+		"the organization is being changed by too many requests at once; send the same request again")
+}
+
+func (s *Store) begin(ctx context.Context, org string, version int64) *Tx {
+	return &Tx{ctx: ctx, store: s, org: org, version: version, snapshot: s.snapshots.get(org, version), tables: map[string]pending{}}
+}
+
+func (s *Store) checkVersion(ctx context.Context, org string, version int64) error {
+	now, err := s.driver.Version(ctx, org)
+	if err == nil && now != version {
+		err = errStale
+	}
+	return err
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,158 @@
+// Package storetest is the contract of store.Driver as tests. Every driver
+// runs Run, RunReopen and RunKill; a behaviour that callers rely on and that
+// is not tested here is not part of the contract.
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"latchkey/internal/store"
+)
+
+// Run tests a driver. open returns a driver over a fresh, empty database; Run
+// closes it.
+func Run(t *testing.T, open func(t *testing.T) store.Driver) {
+	for _, tc := range []struct {
+		name string
+		test func(t *testing.T, db store.Driver)
+	}{
+		{"version", testVersion},
+		{"found twice", testFoundTwice},
+		{"found without changes", testFoundWithoutChanges},
+		{"empty commit", testEmptyCommit},
+		{"conflict leaves nothing", testConflictLeavesNothing},
+		{"recorded leaves nothing", testRecordedLeavesNothing},
+		{"recorded id", testRecordedID},
+		{"append at old version", testAppendAtOldVersion},
+		{"upsert and delete", testUpsertAndDelete},
+		{"get", testGet},
+		{"bodies", testBodies},
+		{"scan", testScan},
+		{"scan order", testScanOrder},
+		{"isolation", testIsolation},
+		{"case", testCase},
+		{"activity", testActivity},
+		{"recorded", testRecorded},
+		{"activities", testActivities},
+		{"parallel appends", testParallelAppends},
+		{"same fingerprint at once", testSameFingerprintAtOnce},
+		{"same id at once", testSameIDAtOnce},
+		{"two writers", testTwoWriters},
+		{"founders race", testFoundersRace},
+		{"neighbours", testNeighbours},
+		{"one state between equal versions", testOneState},
+		{"version after acknowledgement", testVersionAfterAck},
+		{"cancelled", testCancelled},
+		{"cancelled in the queue", testCancelledInQueue},
+		{"ready", testReady},
+		{"model", testModel},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			db := open(t)
+			defer func() {
+				if err := db.Close(); err != nil {
+					t.Errorf("Close: %v", err)
+				}
+			}()
+			tc.test(t, db)
+		})
+	}
+	t.Run("closed", func(t *testing.T) { testClosed(t, open) })
+	t.Run("close drains", func(t *testing.T) { testCloseDrains(t, open) })
+	t.Run("no goroutine left", func(t *testing.T) { testNoLeak(t, open) })
+}
+
+// fingerprint makes one out of anything.
+func fingerprint(v ...any) store.Fingerprint { return sha256.Sum256(fmt.Append(nil, v...)) }
+
+// activity returns one that differs from every other with another id.
+func activity(id string) *store.Activity {
+	return &store.Activity{
+		ID: id, TimestampMs: 1_700_000_000_000, Fingerprint: fingerprint(id),
+		Type: "ACTIVITY_TYPE_SIGN", Status: "ACTIVITY_STATUS_COMPLETED", Body: []byte(`{"id":"` + id + `"}`),
+	}
+}
+
+func put(kind, id, body string) store.Change {
+	return store.Change{Kind: kind, ID: id, Body: []byte(body)}
+}
+
+func del(kind, id string) store.Change { return store.Change{Kind: kind, ID: id} }
+
+// commit commits and expects the outcome.
+func commit(t *testing.T, db store.Driver, c *store.Commit, want error) {
+	t.Helper()
+	if err := db.Commit(t.Context(), c); !errors.Is(err, want) {
+		t.Fatalf("Commit at version %d: got %v, want %v", c.Version, err, want)
+	}
+}
+
+// found founds an organization with one item.
+func found(t *testing.T, db store.Driver, org string) {
+	t.Helper()
+	commit(t, db, &store.Commit{Org: org, Changes: []store.Change{put("founding", "it", org)}}, nil)
+}
+
+func wantVersion(t *testing.T, db store.Driver, org string, want int64) {
+	t.Helper()
+	got, err := db.Version(t.Context(), org)
+	if err != nil || got != want {
+		t.Fatalf("Version(%s) = %d, %v; want %d", org, got, err, want)
+	}
+}
+
+// wantItem expects a body; nil expects that there is none.
+func wantItem(t *testing.T, db store.Driver, org, kind, id string, want []byte) {
+	t.Helper()
+	got, err := db.Get(t.Context(), org, kind, id)
+	if err != nil {
+		t.Fatalf("Get: %v", err)
+	}
+	if (got == nil) != (want == nil) || !bytes.Equal(got, want) {
+		t.Fatalf("Get(%s, %s, %s) = %q, want %q", org, kind, id, got, want)
+	}
+}
+
+// wantActivity expects an activity; nil expects that there is none.
+func wantActivity(t *testing.T, db store.Driver, org, id string, want *store.Activity) {
+	t.Helper()
+	got, err := db.Activity(t.Context(), org, id)
+	if err != nil {
+		t.Fatalf("Activity: %v", err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("Activity(%s, %s), -want +got:\n%s", org, id, diff)
+	}
+}
+
+// countActivities returns how many there are.
+func countActivities(t *testing.T, db store.Driver, org string) int {
+	t.Helper()
+	list, err := db.Activities(t.Context(), org, store.ActivityQuery{})
+	if err != nil {
+		t.Fatalf("Activities: %v", err)
+	}
+	return len(list)
+}
+
+// retry commits an append at whatever version the organization has, again
+// after each conflict.
+func retry(ctx context.Context, db store.Driver, org string, make func(version int64) *store.Commit) error {
+	for {
+		v, err := db.Version(ctx, org)
+		if err != nil {
+			return err
+		}
+		if err := db.Commit(ctx, make(v)); !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package storetest
+
+import (
+	"testing"
+
+	"latchkey/internal/store"
+)
+
+func testVersion(t *testing.T, db store.Driver) {
+	wantVersion(t, db, "org", 0)
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("a")}, store.ErrConflict)
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Changes: []store.Change{put("k", "i", "x")}}, store.ErrConflict)
+	wantVersion(t, db, "org", 0)
+
+	commit(t, db, &store.Commit{Org: "org", Activity: activity("a"), Changes: []store.Change{put("k", "i", "1")}}, nil)
+	wantVersion(t, db, "org", 1)
+	wantActivity(t, db, "org", "a", activity("a"))
+	wantItem(t, db, "org", "k", "i", []byte("1"))
+
+	// An activity alone leaves the version as it is.
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("b")}, nil)
+	wantVersion(t, db, "org", 1)
+	// Changes raise it by one, however many they are, with an activity or not.
+	commit(t, db, &store.Commit{
+		Org: "org", Version: 1, Activity: activity("c"),
+		Changes: []store.Change{put("k", "i", "2"), put("k", "j", "2"), del("k", "absent")},
+	}, nil)
+	wantVersion(t, db, "org", 2)
+	commit(t, db, &store.Commit{Org: "org", Version: 2, Changes: []store.Change{put("k", "i", "3")}}, nil)
+	wantVersion(t, db, "org", 3)
+	// Neither an older nor a newer version is the version.
+	commit(t, db, &store.Commit{Org: "org", Version: 2, Changes: []store.Change{put("k", "i", "x")}}, store.ErrConflict)
+	commit(t, db, &store.Commit{Org: "org", Version: 4, Changes: []store.Change{put("k", "i", "x")}}, store.ErrConflict)
+	wantVersion(t, db, "org", 3)
+	wantVersion(t, db, "other", 0)
+}
+
+func testFoundTwice(t *testing.T, db store.Driver) {
+	found(t, db, "org")
+	commit(t, db, &store.Commit{
+		Org: "org", Activity: activity("a"), Changes: []store.Change{put("k", "i", "x")},
+	}, store.ErrConflict)
+	commit(t, db, &store.Commit{Org: "org", Activity: activity("a")}, store.ErrConflict)
+	wantVersion(t, db, "org", 1)
+	wantActivity(t, db, "org", "a", nil)
+	wantItem(t, db, "org", "k", "i", nil)
+}
+
+func testFoundWithoutChanges(t *testing.T, db store.Driver) {
+	commit(t, db, &store.Commit{Org: "org", Activity: activity("a")}, nil)
+	wantVersion(t, db, "org", 1)
+	wantActivity(t, db, "org", "a", activity("a"))
+	commit(t, db, &store.Commit{Org: "bare"}, nil)
+	wantVersion(t, db, "bare", 1)
+}
+
+func testEmptyCommit(t *testing.T, db store.Driver) {
+	found(t, db, "org")
+	commit(t, db, &store.Commit{Org: "org", Version: 1}, nil)
+	commit(t, db, &store.Commit{Org: "org", Version: 2}, store.ErrConflict)
+	wantVersion(t, db, "org", 1)
+}
+
+func testConflictLeavesNothing(t *testing.T, db store.Driver) {
+	found(t, db, "org")
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Changes: []store.Change{put("k", "i", "1")}}, nil)
+	commit(t, db, &store.Commit{
+		Org: "org", Version: 1, Activity: activity("a"),
+		Changes: []store.Change{put("k", "i", "x"), put("k", "new", "x"), del("founding", "it")},
+	}, store.ErrConflict)
+	wantVersion(t, db, "org", 2)
+	wantActivity(t, db, "org", "a", nil)
+	wantItem(t, db, "org", "k", "i", []byte("1"))
+	wantItem(t, db, "org", "k", "new", nil)
+	wantItem(t, db, "org", "founding", "it", []byte("org"))
+	// The refused request is not recorded: it can be made again.
+	commit(t, db, &store.Commit{Org: "org", Version: 2, Activity: activity("a")}, nil)
+}
+
+func testRecordedLeavesNothing(t *testing.T, db store.Driver) {
+	found(t, db, "org")
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("a")}, nil)
+	again := activity("a")
+	again.ID, again.Body = "b", []byte("other")
+	commit(t, db, &store.Commit{
+		Org: "org", Version: 1, Activity: again,
+		Changes: []store.Change{put("k", "i", "x"), del("founding", "it")},
+	}, store.ErrRecorded)
+	wantVersion(t, db, "org", 1)
+	wantActivity(t, db, "org", "b", nil)
+	wantActivity(t, db, "org", "a", activity("a"))
+	wantItem(t, db, "org", "k", "i", nil)
+	wantItem(t, db, "org", "founding", "it", []byte("org"))
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: again}, store.ErrRecorded)
+	// Another time, or another organization, makes another request.
+	later := *again
+	later.TimestampMs++
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: &later}, nil)
+	found(t, db, "org2")
+	commit(t, db, &store.Commit{Org: "org2", Version: 1, Activity: again}, nil)
+}
+
+func testRecordedID(t *testing.T, db store.Driver) {
+	found(t, db, "org")
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("a")}, nil)
+	same := activity("a")
+	same.Fingerprint = fingerprint("another")
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: same}, store.ErrRecorded)
+	commit(t, db, &store.Commit{
+		Org: "org", Version: 1, Activity: same, Changes: []store.Change{put("k", "i", "x")},
+	}, store.ErrRecorded)
+	wantVersion(t, db, "org", 1)
+	wantActivity(t, db, "org", "a", activity("a"))
+	wantItem(t, db, "org", "k", "i", nil)
+}
+
+func testAppendAtOldVersion(t *testing.T, db store.Driver) {
+	found(t, db, "org")
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Changes: []store.Change{put("k", "i", "1")}}, nil)
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("a")}, store.ErrConflict)
+	wantActivity(t, db, "org", "a", nil)
+	// Of two reasons to refuse, the conflict is named.
+	commit(t, db, &store.Commit{Org: "org", Version: 2, Activity: activity("a")}, nil)
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("a")}, store.ErrConflict)
+}

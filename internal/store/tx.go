@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"latchkey/internal/domain"
+)
+
+// Tx sees one organization and cannot name another.
+type Tx struct {
+	ctx      context.Context
+	store    *Store
+	org      string
+	version  int64
+	snapshot *snapshot
+	tables   map[string]pending
+	activity *Activity
+	// looseReads is set by reads that bypass the snapshot: a view that made
+	// some must check that the organization has not moved on.
+	looseReads bool
+}
+
+// pending is what a transaction wrote of one kind.
+type pending interface {
+	changes() ([]Change, error)
+}
+
+// Org is the organization that the transaction is bound to.
+func (tx *Tx) Org() string { return tx.org }
+
+// Discard forgets everything that was written so far.
+func (tx *Tx) Discard() {
+	tx.tables = map[string]pending{}
+	tx.activity = nil
+}
+
+// Record appends an activity to the organization's record when the transaction
+// commits. The caller chose its id and fingerprint before the first attempt.
+func (tx *Tx) Record(a *domain.Activity) error {
+	body, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	tx.activity = &Activity{
+		ID: a.ID, TimestampMs: a.TimestampMs, Fingerprint: a.Fingerprint,
+		Type: a.Type, Status: string(a.Status), Body: body,
+	}
+	return nil
+}
+
+// Activity returns one activity by its id, or nil.
+func (tx *Tx) Activity(id string) (*domain.Activity, error) {
+	return tx.activityOf(tx.store.driver.Activity(tx.ctx, tx.org, id))
+}
+
+// Recorded returns the activity that was made of the request with this time
+// and fingerprint, or nil.
+func (tx *Tx) Recorded(timestampMs int64, fingerprint Fingerprint) (*domain.Activity, error) {
+	return tx.activityOf(tx.store.driver.Recorded(tx.ctx, tx.org, timestampMs, fingerprint))
+}
+
+// Activities lists activities, newest first.
+func (tx *Tx) Activities(q ActivityQuery) ([]*domain.Activity, error) {
+	found, err := tx.store.driver.Activities(tx.ctx, tx.org, q)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*domain.Activity, 0, len(found))
+	for i := range found {
+		a, err := tx.activityOf(&found[i], nil)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+func (tx *Tx) activityOf(stored *Activity, err error) (*domain.Activity, error) {
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	a := &domain.Activity{
+		ID: stored.ID, OrganizationID: tx.org, Type: stored.Type, Status: domain.ActivityStatus(stored.Status),
+		TimestampMs: stored.TimestampMs, Fingerprint: stored.Fingerprint,
+	}
+	if err := json.Unmarshal(stored.Body, a); err != nil {
+		return nil, damaged(tx.org, "activity", stored.ID, err)
+	}
+	return a, nil
+}
+
+// commit renders what was written, nil when nothing was.
+func (tx *Tx) commit() (*Commit, error) {
+	c := &Commit{Org: tx.org, Version: tx.version, Activity: tx.activity}
+	for _, name := range slices.Sorted(maps.Keys(tx.tables)) {
+		changes, err := tx.tables[name].changes()
+		if err != nil {
+			return nil, err
+		}
+		c.Changes = append(c.Changes, changes...)
+	}
+	if c.Activity == nil && len(c.Changes) == 0 {
+		return nil, nil
+	}
+	return c, nil
+}
