@@ -1,0 +1,161 @@
+package activity
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"latchkey/internal/fault"
+	"latchkey/internal/schema"
+)
+
+// Op declares one version of one activity: its parameters, its result and its
+// executor.
+type Op[P, R any] struct {
+	Spec
+	// OwnUser returns the user whose credentials the activity manages. Users
+	// may manage their own without a policy. nil: it manages none.
+	OwnUser func(*P) string
+	// Nested is the intent as the interface's document shows it inside the
+	// result, where that differs from the intent that clients read.
+	Nested func(*P) (key string, intent any)
+	Exec   func(context.Context, Env, *P) (R, error)
+}
+
+// Older declares a superseded version, which is served by the newer one:
+// up translates its parameters. Both have the same result.
+func Older[P0, P, R any](s Spec, newer Op[P, R], up func(*P0) *P) Op[P0, R] {
+	s.Govern, s.Summary = newer.Govern, newer.Summary
+	older := Op[P0, R]{
+		Spec: s,
+		Exec: func(ctx context.Context, e Env, p *P0) (R, error) { return newer.Exec(ctx, e, up(p)) },
+	}
+	if newer.OwnUser != nil {
+		older.OwnUser = func(p *P0) string { return newer.OwnUser(up(p)) }
+	}
+	if newer.Nested != nil {
+		older.Nested = func(p *P0) (string, any) { return newer.Nested(up(p)) }
+	}
+	return older
+}
+
+// Activity is an Op with its types erased: what the spine and the generators
+// see.
+type Activity struct {
+	Spec
+	Params, Result *schema.Schema
+	parse          func(raw []byte) (*Intent, []fault.Field)
+	nested         func(intent jsontext.Value) (string, jsontext.Value, error)
+}
+
+// Intent is what one request asks for: typed, valid, ready to be decided on
+// and executed.
+type Intent struct {
+	Activity *Activity
+	JSON     jsontext.Value // the parameters as they were understood
+	OwnUser  string         // whose credentials it manages; empty: nobody's
+	Exec     func(context.Context, Env) (jsontext.Value, error)
+}
+
+// Compile erases the types. It panics on a bad declaration: a programmer's
+// mistake dies at start-up, not at a customer.
+func (o Op[P, R]) Compile() *Activity {
+	if o.Name == "" || o.Version < 1 || o.Summary == "" || o.Exec == nil || o.Govern.Resource == "" || o.Govern.Action == "" {
+		panic(fmt.Sprintf("activity: the declaration of %s version %d is incomplete", o.Name, o.Version))
+	}
+	a := &Activity{Spec: o.named(), Params: schema.Of[P](), Result: schema.Of[R]()}
+	a.parse = func(raw []byte) (*Intent, []fault.Field) {
+		p := new(P)
+		if problems := a.Params.Decode(raw, p); len(problems) > 0 {
+			return nil, problems
+		}
+		return o.intent(a, p), nil
+	}
+	a.nested = func(intent jsontext.Value) (string, jsontext.Value, error) {
+		if o.Nested == nil {
+			return a.IntentKey, intent, nil
+		}
+		p := new(P)
+		if err := json.Unmarshal(intent, p); err != nil {
+			return "", nil, fmt.Errorf("reading the intent of a %s: %w", a.Type, err)
+		}
+		key, nested := o.Nested(p)
+		encoded, err := schema.Encode(nested)
+		return key, encoded, err
+	}
+	return a
+}
+
+func (o Op[P, R]) intent(a *Activity, p *P) *Intent {
+	encoded, err := schema.Encode(p)
+	if err != nil {
+		// Decode made p, so whatever it holds can be written again.
+		panic(fmt.Sprintf("activity: encoding the intent of %s: %v", a.Type, err))
+	}
+	intent := &Intent{Activity: a, JSON: encoded}
+	if o.OwnUser != nil {
+		intent.OwnUser = o.OwnUser(p)
+	}
+	intent.Exec = func(ctx context.Context, e Env) (jsontext.Value, error) {
+		result, err := o.Exec(ctx, e, p)
+		if err != nil {
+			return nil, err
+		}
+		return schema.Encode(result)
+	}
+	return intent
+}
+
+// NestedIntent renders a stored intent as the interface's document shows it.
+func (a *Activity) NestedIntent(intent jsontext.Value) (key string, nested jsontext.Value, err error) {
+	return a.nested(intent)
+}
+
+// Query declares one read operation. P has a member organizationId.
+type Query[P, R any] struct {
+	Name    string
+	Summary string
+	Read    func(context.Context, Reader, *P) (R, error)
+}
+
+// CompiledQuery is a Query with its types erased.
+type CompiledQuery struct {
+	Name, Summary string
+	Params, Reply *schema.Schema
+	Parse         func(raw []byte) (*Question, []fault.Field)
+}
+
+// Question is what one request asks to know.
+type Question struct {
+	OrganizationID string
+	Read           func(context.Context, Reader) (jsontext.Value, error)
+}
+
+// Compile erases the types. It panics on a bad declaration.
+func (q Query[P, R]) Compile() *CompiledQuery {
+	field, ok := reflect.TypeFor[P]().FieldByName("OrganizationID")
+	if !ok || q.Name == "" || q.Summary == "" || q.Read == nil {
+		panic(fmt.Sprintf("activity: the declaration of query %q is incomplete", q.Name))
+	}
+	c := &CompiledQuery{Name: q.Name, Summary: q.Summary, Params: schema.Of[P](), Reply: schema.Of[R]()}
+	c.Parse = func(raw []byte) (*Question, []fault.Field) {
+		p := new(P)
+		if problems := c.Params.Decode(raw, p); len(problems) > 0 {
+			return nil, problems
+		}
+		return &Question{
+			OrganizationID: reflect.ValueOf(p).Elem().FieldByIndex(field.Index).String(),
+			Read: func(ctx context.Context, r Reader) (jsontext.Value, error) {
+				reply, err := q.Read(ctx, r, p)
+				if err != nil {
+					return nil, err
+				}
+				return schema.Encode(reply)
+			},
+		}, nil
+	}
+	return c
+}

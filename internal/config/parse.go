@@ -1,0 +1,522 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"net"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"latchkey/internal/nearest"
+)
+
+// Mistake is one thing wrong in a file. Line and Column count from 1.
+type Mistake struct {
+	Line, Column int
+	Message      string
+}
+
+// Error is all that is wrong in one file, in the order of the file. Its text is
+// one `file:line:column: message` a line and never holds the value of `store`.
+type Error struct {
+	File     string
+	Mistakes []Mistake
+}
+
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Mistakes))
+	for i, m := range e.Mistakes {
+		lines[i] = fmt.Sprintf("%s:%d:%d: %s", e.File, m.Line, m.Column, m.Message)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Parse checks data as the content of the file called name, which need not
+// exist: it is used in messages, and its folder resolves relative paths.
+// A mistake in the content is returned as *Error.
+func Parse(name string, data []byte) (*Config, error) {
+	cfg := Default()
+	p := &parser{dir: filepath.Dir(name)}
+	if root := p.document(data); root != nil {
+		p.refuseReferences(root)
+		known := settings(p, &cfg)
+		p.mapping("", known, known, root)
+	}
+	// Rules across sections mean nothing while one of them is still in doubt.
+	if n := p.metrics; n != nil && len(p.mistakes) == 0 && cfg.Metrics.Listen == cfg.Listen {
+		p.mistake(n, "metrics.listen is the address of listen: leave it empty to serve /metrics there")
+	}
+	// The default store is a relative path too.
+	if rest, ok := strings.CutPrefix(cfg.Store, "sqlite:"); ok {
+		cfg.Store = "sqlite:" + p.resolve(rest)
+	}
+	if len(p.mistakes) > 0 {
+		slices.SortStableFunc(p.mistakes, func(a, b Mistake) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		})
+		return nil, &Error{File: name, Mistakes: slices.Compact(p.mistakes)}
+	}
+	return &cfg, nil
+}
+
+// A setting is either a section with settings below it or a value that set
+// checks and stores. after runs once the whole section was read without a
+// mistake; its node is the section's key.
+type setting struct {
+	set   func(path string, n *yaml.Node)
+	below map[string]setting
+	after func(n *yaml.Node)
+}
+
+// settings is the one list of everything that a file can hold.
+func settings(p *parser, c *Config) map[string]setting {
+	return map[string]setting{
+		"listen":     {set: p.address(&c.Listen, false)},
+		"store":      {set: p.store(&c.Store)},
+		"serverKeys": {set: p.path(&c.ServerKeys)},
+		"tls": {below: map[string]setting{
+			"certificate": {set: p.path(&c.TLS.Certificate)},
+			"key":         {set: p.path(&c.TLS.Key)},
+		}, after: func(n *yaml.Node) {
+			switch {
+			case c.TLS.Certificate == "" && c.TLS.Key != "":
+				p.mistake(n, "tls.key is set without tls.certificate: set both or neither")
+			case c.TLS.Certificate != "" && c.TLS.Key == "":
+				p.mistake(n, "tls.certificate is set without tls.key: set both or neither")
+			}
+		}},
+		"log": {below: map[string]setting{
+			"format": {set: p.oneOf(&c.Log.Format, "json", "text")},
+			"level":  {set: p.oneOf(&c.Log.Level, "debug", "info", "warn", "error")},
+		}},
+		"timeouts": {below: map[string]setting{
+			"header":  {set: p.duration(&c.Timeouts.Header)},
+			"body":    {set: p.duration(&c.Timeouts.Body)},
+			"request": {set: p.duration(&c.Timeouts.Request)},
+			"idle":    {set: p.duration(&c.Timeouts.Idle)},
+			"drain":   {set: p.duration(&c.Timeouts.Drain)},
+		}},
+		"limits": {below: map[string]setting{
+			"body":             {set: p.size(&c.Limits.Body, 1<<10, 64<<20)},
+			"header":           {set: p.size(&c.Limits.Header, 1<<10, 1<<20)},
+			"users":            {set: p.count(&c.Limits.Users)},
+			"tags":             {set: p.count(&c.Limits.Tags)},
+			"longLivedApiKeys": {set: p.count(&c.Limits.LongLivedAPIKeys)},
+			"expiringApiKeys":  {set: p.count(&c.Limits.ExpiringAPIKeys)},
+		}},
+		"metrics": {below: map[string]setting{
+			"listen": {set: func(path string, n *yaml.Node) {
+				p.metrics = n
+				p.address(&c.Metrics.Listen, true)(path, n)
+			}},
+		}},
+	}
+}
+
+type parser struct {
+	dir      string
+	metrics  *yaml.Node // where metrics.listen is set, if it is
+	mistakes []Mistake
+}
+
+func (p *parser) mistake(n *yaml.Node, format string, args ...any) {
+	p.at(n.Line, n.Column, format, args...)
+}
+
+func (p *parser) at(line, column int, format string, args ...any) {
+	// A node that the reader made up (the value of an empty document) has no place.
+	p.mistakes = append(p.mistakes, Mistake{max(line, 1), max(column, 1), fmt.Sprintf(format, args...)})
+}
+
+// document returns the root of the only document, nil for an empty file or one
+// that is not YAML at all.
+func (p *parser) document(data []byte) *yaml.Node {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var first, second yaml.Node
+	if err := dec.Decode(&first); err != nil {
+		p.syntax(err)
+		return nil
+	}
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		p.mistake(&second, "a second document begins here: a config file is one document")
+	default:
+		p.syntax(err)
+	}
+	if len(first.Content) == 0 || isNull(first.Content[0]) {
+		return nil
+	}
+	return first.Content[0]
+}
+
+var (
+	syntaxLine    = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
+	unknownAnchor = regexp.MustCompile(`^unknown anchor '.*' referenced$`)
+)
+
+// syntax reports what the YAML reader could not read. It tells at most a line.
+func (p *parser) syntax(err error) {
+	if errors.Is(err, io.EOF) {
+		return
+	}
+	text := err.Error()
+	m := syntaxLine.FindStringSubmatch(text)
+	text = text[len(m[0]):]
+	line, _ := strconv.Atoi(m[1])
+	if unknownAnchor.MatchString(text) {
+		p.at(line, 1, "an alias (*name) is not allowed in a config file")
+		return
+	}
+	p.at(line, 1, "not valid YAML: %s", text)
+}
+
+// refuseReferences reports every anchor and alias: with them, what a line means
+// depends on another one far away, and none of our settings repeats.
+func (p *parser) refuseReferences(n *yaml.Node) {
+	if n.Anchor != "" {
+		p.mistake(n, "an anchor (&name) is not allowed in a config file")
+	}
+	if n.Kind == yaml.AliasNode {
+		p.mistake(n, "an alias (*name) is not allowed in a config file")
+		return // what it refers to is reported where it stands
+	}
+	for _, c := range n.Content {
+		p.refuseReferences(c)
+	}
+}
+
+// mapping reads one section; path is "" for the whole file.
+func (p *parser) mapping(path string, all, known map[string]setting, n *yaml.Node) {
+	if n.Kind == yaml.AliasNode {
+		return // already refused
+	}
+	if n.Kind != yaml.MappingNode {
+		if path == "" {
+			p.mistake(n, "a config file holds settings (key: value), not %s", kind(n))
+		} else {
+			p.mistake(n, "%s holds settings (key: value), not %s", path, kind(n))
+		}
+		return
+	}
+	seen := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind == yaml.AliasNode {
+			continue
+		}
+		full := join(path, key.Value)
+		s, ok := known[key.Value]
+		if !ok || key.Kind != yaml.ScalarNode {
+			p.unknown(path, all, known, key)
+			continue
+		}
+		if before := seen[key.Value]; before != nil {
+			p.mistake(key, "%s is set twice: first on line %d", full, before.Line)
+			continue
+		}
+		seen[key.Value] = key
+		switch {
+		case isNull(value): // `log:` with nothing below it: the default
+		case s.below != nil:
+			before := len(p.mistakes)
+			p.mapping(full, all, s.below, value)
+			if s.after != nil && len(p.mistakes) == before {
+				s.after(key)
+			}
+		case value.Kind == yaml.AliasNode:
+		default:
+			s.set(full, value)
+		}
+	}
+}
+
+// plainName is what a key may look like to be repeated in a message. Anything
+// else may be a store URL, with its password, that lost its place.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,40}$`)
+
+func (p *parser) unknown(path string, all, known map[string]setting, key *yaml.Node) {
+	if key.Kind != yaml.ScalarNode || !plainName.MatchString(key.Value) {
+		p.mistake(key, "unknown key (not a plain name); known here: %s", strings.Join(keys(path, known), ", "))
+		return
+	}
+	p.mistake(key, "unknown key %q; the nearest known key is %q", join(path, key.Value), meant(path, key.Value, all, known))
+}
+
+// meant prefers a key of the same section, unless the very name exists in
+// another one: then it is the indentation that is wrong.
+func meant(path, name string, all, known map[string]setting) string {
+	for _, full := range keys("", all) {
+		last := full[strings.LastIndexByte(full, '.')+1:]
+		if _, here := known[last]; !here && strings.EqualFold(last, name) {
+			return full
+		}
+	}
+	// However far: a name that is printed with no suggestion helps nobody.
+	return join(path, nearest.Name(name, 1000, slices.Sorted(maps.Keys(known))))
+}
+
+// keys lists every setting below path, in full and in order. A section's own
+// name is listed at its own level only.
+func keys(path string, known map[string]setting) []string {
+	var list []string
+	for _, k := range slices.Sorted(maps.Keys(known)) {
+		list = append(list, join(path, k))
+		if path == "" {
+			for _, below := range slices.Sorted(maps.Keys(known[k].below)) {
+				list = append(list, k+"."+below)
+			}
+		}
+	}
+	return list
+}
+
+// text returns a scalar that YAML reads as text; for anything else it reports
+// what was wanted.
+func (p *parser) text(path string, n *yaml.Node, want string) (string, bool) {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+		p.mistake(n, "%s must be %s, not %s", path, want, kind(n))
+		return "", false
+	}
+	return n.Value, true
+}
+
+func (p *parser) oneOf(to *string, allowed ...string) func(string, *yaml.Node) {
+	want := strings.Join(allowed[:len(allowed)-1], ", ") + " or " + allowed[len(allowed)-1]
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, want)
+		switch {
+		case !ok:
+		case slices.Contains(allowed, v):
+			*to = v
+		default:
+			p.mistake(n, "%s must be %s, not %s", path, want, show(v))
+		}
+	}
+}
+
+func (p *parser) address(to *string, optional bool) func(string, *yaml.Node) {
+	const want = "an address such as 127.0.0.1:8080"
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, want)
+		if !ok {
+			return
+		}
+		if v == "" && optional {
+			*to = ""
+			return
+		}
+		_, port, err := net.SplitHostPort(v)
+		if err != nil {
+			p.mistake(n, "%s must be %s, not %s", path, want, show(v))
+			return
+		}
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			p.mistake(n, "%s must end in a port from 0 to 65535, not %s", path, show(port))
+			return
+		}
+		*to = v
+	}
+}
+
+func (p *parser) path(to *string) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, "the path of a file")
+		switch {
+		case !ok:
+		case strings.ContainsRune(v, 0):
+			p.mistake(n, "%s must be the path of a file: it holds a zero byte", path)
+		case v == "":
+			*to = ""
+		default:
+			*to = p.resolve(v)
+		}
+	}
+}
+
+func (p *parser) resolve(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(p.dir, path)
+}
+
+// store never repeats any part of the value, nor the reason of url.Parse, which
+// quotes it: both may hold the password.
+func (p *parser) store(to *string) func(string, *yaml.Node) {
+	const want = "sqlite:PATH or postgres://…"
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, want)
+		if !ok {
+			return
+		}
+		if file, ok := strings.CutPrefix(v, "sqlite:"); ok {
+			switch {
+			case file == "" || strings.ContainsRune(file, 0):
+				p.mistake(n, "%s must name a file after sqlite:", path)
+			case file == ":memory:":
+				p.mistake(n, "%s cannot be in memory: a server would forget everything; name a file after sqlite:", path)
+			case strings.HasPrefix(file, "//") && !strings.HasPrefix(file, "///"):
+				p.mistake(n, "%s must be sqlite:PATH without //, which would make the path's first part a host", path)
+			case strings.ContainsAny(file, "?#"):
+				p.mistake(n, "%s takes no options after the path of the file", path)
+			default:
+				*to = v // Parse resolves the path
+			}
+			return
+		}
+		if !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://") {
+			p.mistake(n, "%s must be %s", path, want)
+			return
+		}
+		if _, err := url.Parse(v); err != nil {
+			p.mistake(n, "%s is not a valid postgres:// URL (characters of a password such as : / ? # @ %% must be percent-encoded)", path)
+			return
+		}
+		*to = v
+	}
+}
+
+// maxDuration catches a wrong unit; nothing here waits for a day.
+const maxDuration = 24 * time.Hour
+
+func (p *parser) duration(to *time.Duration) func(string, *yaml.Node) {
+	const want = "a duration such as 5s or 2m"
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, want)
+		if !ok {
+			return
+		}
+		d, err := time.ParseDuration(v)
+		switch {
+		case err != nil:
+			p.mistake(n, "%s must be %s, not %s", path, want, show(v))
+		case d <= 0 || d > maxDuration:
+			p.mistake(n, "%s must be more than 0 and at most 24h, not %s", path, show(v))
+		default:
+			*to = d
+		}
+	}
+}
+
+var (
+	wholeNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+	byteSize    = regexp.MustCompile(`^(0|[1-9][0-9]*)(KiB|MiB)?$`)
+)
+
+func (p *parser) size(to *int64, least, most int64) func(string, *yaml.Node) {
+	const want = "a size such as 512KiB, 1MiB or a number of bytes"
+	return func(path string, n *yaml.Node) {
+		tag := n.ShortTag()
+		if n.Kind != yaml.ScalarNode || tag != "!!str" && tag != "!!int" {
+			p.mistake(n, "%s must be %s, not %s", path, want, kind(n))
+			return
+		}
+		m := byteSize.FindStringSubmatch(n.Value)
+		if m == nil && !wholeNumber.MatchString(n.Value) {
+			p.mistake(n, "%s must be %s, not %s", path, want, show(n.Value))
+			return
+		}
+		var v int64
+		if m != nil {
+			unit := map[string]int64{"": 1, "KiB": 1 << 10, "MiB": 1 << 20}[m[2]]
+			count, err := strconv.ParseInt(m[1], 10, 64)
+			if err != nil || count > math.MaxInt64/unit {
+				count, unit = math.MaxInt64, 1
+			}
+			v = count * unit
+		}
+		if v < least || v > most {
+			p.mistake(n, "%s must be from %s to %s, not %s", path, sizeText(least), sizeText(most), show(n.Value))
+			return
+		}
+		*to = v
+	}
+}
+
+func sizeText(v int64) string {
+	if v >= 1<<20 {
+		return strconv.FormatInt(v>>20, 10) + "MiB"
+	}
+	return strconv.FormatInt(v>>10, 10) + "KiB"
+}
+
+func (p *parser) count(to *int) func(string, *yaml.Node) {
+	const want = "a whole number (0 = unlimited)"
+	return func(path string, n *yaml.Node) {
+		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" {
+			p.mistake(n, "%s must be %s, not %s", path, want, kind(n))
+			return
+		}
+		// YAML also reads 0x10, 1_000 and octal 010; a limit is written plainly.
+		if !wholeNumber.MatchString(n.Value) {
+			p.mistake(n, "%s must be %s, not %s", path, want, show(n.Value))
+			return
+		}
+		v, err := strconv.ParseInt(n.Value, 10, 32)
+		if err != nil || v < 0 {
+			p.mistake(n, "%s must be from 0 to %d, not %s", path, math.MaxInt32, show(n.Value))
+			return
+		}
+		*to = int(v)
+	}
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func isNull(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+}
+
+// kind says in a reader's words what a node is.
+func kind(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias"
+	}
+	switch n.ShortTag() {
+	case "!!str":
+		return "text"
+	case "!!int", "!!float":
+		return "a number"
+	case "!!bool":
+		return "true or false"
+	case "!!null":
+		return "nothing"
+	case "!!timestamp":
+		return "a date"
+	}
+	return "a value with a tag of its own"
+}
+
+// show quotes a value for a message. What looks like a URL stays out of it: a
+// store URL may have been pasted into the wrong line, password and all.
+func show(v string) string {
+	if strings.Contains(v, "//") || strings.Contains(v, "@") {
+		return "a URL"
+	}
+	if len(v) > 40 {
+		return "a text of " + strconv.Itoa(len(v)) + " bytes"
+	}
+	return strconv.Quote(v)
+}

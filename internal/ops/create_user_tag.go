@@ -1,0 +1,63 @@
+package ops
+
+import (
+	"context"
+	"slices"
+
+	"latchkey/internal/activity"
+	"latchkey/internal/domain"
+	"latchkey/internal/fault"
+)
+
+// CreateUserTag makes a tag and puts it on users.
+var CreateUserTag = activity.Op[CreateUserTagParams, CreateUserTagResult]{
+	Spec: activity.Spec{
+		Name: "create_user_tag", Version: 1,
+		Summary: "Create a user tag and add it to users.",
+		Govern:  activity.Govern{Resource: activity.ResourceUser, Action: activity.ActionCreate},
+	},
+	Exec: createUserTag,
+}
+
+// CreateUserTagParams are the parameters of create_user_tag.
+type CreateUserTagParams struct {
+	UserTagName string   `json:"userTagName" check:"required,label" doc:"Name of the tag, unique in the organization."`
+	UserIDs     []string `json:"userIds" check:"required,max=1000,unique,each=uuid" doc:"Users to add the tag to; may be empty."`
+}
+
+// CreateUserTagResult is the result of create_user_tag.
+type CreateUserTagResult struct {
+	UserTagID string   `json:"userTagId" check:"required,uuid" doc:"Id of the new tag."`
+	UserIDs   []string `json:"userIds" check:"required,each=uuid" doc:"Users that have the tag."`
+}
+
+func createUserTag(_ context.Context, e activity.Env, p *CreateUserTagParams) (CreateUserTagResult, error) {
+	tags, err := e.Tx.Tags().List("", 0)
+	if err != nil {
+		return CreateUserTagResult{}, err
+	}
+	if e.Limits.Tags > 0 && len(tags) >= e.Limits.Tags {
+		return CreateUserTagResult{}, fault.Exhausted("the organization has reached its maximum of %d tags", e.Limits.Tags)
+	}
+	tag := &domain.Tag{ID: e.NewID(), Name: p.UserTagName, Type: domain.TagUser, CreatedAt: e.Now, UpdatedAt: e.Now}
+	if err := e.Tx.Tags().Insert(tag); err != nil {
+		return CreateUserTagResult{}, err
+	}
+	for _, id := range p.UserIDs {
+		if err := tagUser(e, id, tag.ID); err != nil {
+			return CreateUserTagResult{}, err
+		}
+	}
+	return CreateUserTagResult{UserTagID: tag.ID, UserIDs: p.UserIDs}, nil
+}
+
+// tagUser puts a tag on a user; it is no mistake if he has it already.
+func tagUser(e activity.Env, userID, tagID string) error {
+	return e.Tx.Users().Edit(userID, func(u *domain.User) error {
+		if !slices.Contains(u.TagIDs, tagID) {
+			u.TagIDs = append(u.TagIDs, tagID)
+			u.UpdatedAt = e.Now
+		}
+		return nil
+	})
+}

@@ -1,0 +1,35 @@
+package ops
+
+import (
+	"context"
+
+	"latchkey/internal/activity"
+	"latchkey/internal/domain"
+	"latchkey/internal/record"
+)
+
+// ListUserTags reads all tags for users.
+var ListUserTags = activity.Query[InOrganization, ListUserTagsReply]{
+	Name:    "list_user_tags",
+	Summary: "Read all user tags of the organization.",
+	Read:    listUserTags,
+}
+
+// ListUserTagsReply is the reply of list_user_tags.
+type ListUserTagsReply struct {
+	UserTags []record.Tag `json:"userTags" check:"required" doc:"Tags in the order of creation."`
+}
+
+func listUserTags(_ context.Context, r activity.Reader, _ *InOrganization) (ListUserTagsReply, error) {
+	tags, err := r.Tx.Tags().List("", 0)
+	if err != nil {
+		return ListUserTagsReply{}, err
+	}
+	var reply ListUserTagsReply
+	for _, tag := range tags {
+		if tag.Type == domain.TagUser {
+			reply.UserTags = append(reply.UserTags, record.OfTag(tag))
+		}
+	}
+	return reply, nil
+}

@@ -1,0 +1,390 @@
+// Package servertest runs the real service for tests: real store, real HTTP on
+// loopback, real signatures. Nothing in it is a stand-in.
+package servertest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"latchkey/client"
+	"latchkey/internal/config"
+	"latchkey/internal/domain"
+	"latchkey/internal/engine"
+	"latchkey/internal/ids"
+	"latchkey/internal/ops"
+	"latchkey/internal/pgtest"
+	"latchkey/internal/server"
+	"latchkey/internal/store"
+)
+
+// Server is a running service with one organization.
+type Server struct {
+	URL   string
+	Store *store.Store
+	Root  *Caller // its root user
+	Log   *Log    // everything that was logged
+}
+
+// Each runs a test on every store.
+func Each(t *testing.T, test func(t *testing.T, s *Server)) {
+	t.Helper()
+	for name, url := range stores() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, Start(t, url(t), config.Default()))
+		})
+	}
+}
+
+func stores() map[string]func(testing.TB) string {
+	return map[string]func(testing.TB) string{
+		"sqlite":   SQLite,
+		"postgres": pgtest.URL,
+	}
+}
+
+// SQLite is the URL of a fresh embedded store.
+func SQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "latchkey.db") }
+
+// Start runs the service on a store until the test ends.
+func Start(t testing.TB, storeURL string, c config.Config) *Server {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	s, err := server.OpenStore(ctx, storeURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Listen, c.Store = "127.0.0.1:0", storeURL
+	log := new(Log)
+	srv, err := server.New(&c, s, nil, slog.New(slog.NewJSONHandler(log, nil)), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- srv.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("the server did not stop cleanly: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("closing the store: %v", err)
+		}
+		if t.Failed() {
+			t.Logf("what the server complained about:\n%s", log.Complaints())
+		}
+	})
+	running := &Server{URL: srv.BaseURL(), Store: s, Log: log}
+	running.Root = running.Found(t, "Test organization")
+	return running
+}
+
+// Found creates a further organization and returns its root user.
+func (s *Server) Found(t testing.TB, name string) *Caller {
+	t.Helper()
+	root := s.stranger(t, client.P256)
+	root.OrganizationID, root.UserID = ids.New(), ids.New()
+	err := engine.Found(context.Background(), s.Store, engine.Founding{
+		OrganizationID: root.OrganizationID, OrganizationName: name,
+		UserID: root.UserID, UserName: "Root user", APIKeyID: ids.New(), APIKeyName: "Root key",
+		PublicKey: root.Key.PublicKey(), KeyType: domain.CredentialP256,
+	}, true, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// Caller is somebody with a key.
+type Caller struct {
+	OrganizationID string
+	UserID         string
+	Key            client.PrivateKey
+	Stamper        client.Stamper
+	url            string
+}
+
+func (s *Server) stranger(t testing.TB, c client.Curve) *Caller {
+	t.Helper()
+	key, err := client.GenerateKey(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Caller{Key: key, Stamper: key.Stamper(), url: s.URL}
+}
+
+// Stranger is somebody with a key that nobody knows, who claims to belong to
+// the organization of other.
+func (s *Server) Stranger(t testing.TB, other *Caller) *Caller {
+	stranger := s.stranger(t, client.P256)
+	stranger.OrganizationID, stranger.UserID = other.OrganizationID, other.UserID
+	return stranger
+}
+
+// NewUser lets a root user create a user with a key of its own. More members
+// of the key, such as expirationSeconds, may be given.
+func (s *Server) NewUser(t testing.TB, root *Caller, name string, c client.Curve) *Caller {
+	t.Helper()
+	user := s.stranger(t, c)
+	user.OrganizationID = root.OrganizationID
+	activity := root.Submit(t, "create_users", map[string]any{"users": []any{map[string]any{
+		"userName": name,
+		"apiKeys": []any{map[string]any{
+			"apiKeyName": name + "'s key", "publicKey": user.Key.PublicKey(), "curveType": c.CurveType(),
+		}},
+		"authenticators": []any{}, "oauthProviders": []any{}, "userTags": []any{},
+	}}})
+	user.UserID = activity.Get("result", "createUsersResult", "userIds", 0).Text()
+	return user
+}
+
+// Reply is what came back.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// JSON is the body, decoded.
+func (r Reply) JSON(t testing.TB) Value {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(r.Body, &v); err != nil {
+		t.Fatalf("the reply is not JSON: %v\n%s", err, r.Body)
+	}
+	return Value{t, v}
+}
+
+// Body renders a request for an operation: the whole envelope for activities,
+// the parameters with the organization for queries.
+func (c *Caller) Body(t testing.TB, operation string, parameters any) []byte {
+	t.Helper()
+	catalog := ops.Catalog()
+	path := catalog.Path(operation)
+	if path == nil {
+		members := map[string]any{"organizationId": c.OrganizationID}
+		for name, value := range asMembers(t, parameters) {
+			members[name] = value
+		}
+		return encode(t, members)
+	}
+	return c.BodyOf(t, path.Newest().Type, parameters)
+}
+
+// BodyOf renders a request for an activity type.
+func (c *Caller) BodyOf(t testing.TB, activityType string, parameters any) []byte {
+	t.Helper()
+	return encode(t, map[string]any{
+		"type": activityType, "timestampMs": strconv.FormatInt(time.Now().UnixMilli(), 10),
+		"organizationId": c.OrganizationID, "parameters": parameters,
+	})
+}
+
+// Path is the path of an operation.
+func Path(operation string) string {
+	if ops.Catalog().Path(operation) != nil {
+		return "/public/v1/submit/" + operation
+	}
+	return "/public/v1/query/" + operation
+}
+
+// Submit performs an activity that must complete, and returns it.
+func (c *Caller) Submit(t testing.TB, operation string, parameters any) Value {
+	t.Helper()
+	return c.MustPost(t, operation, c.Body(t, operation, parameters)).Get("activity")
+}
+
+// Query asks a question that must be answered.
+func (c *Caller) Query(t testing.TB, operation string, parameters any) Value {
+	t.Helper()
+	return c.MustPost(t, operation, c.Body(t, operation, parameters))
+}
+
+// Refused makes a request that must be refused with this status, and returns
+// the error body.
+func (c *Caller) Refused(t testing.TB, status int, operation string, parameters any) Value {
+	t.Helper()
+	return c.RefusedBody(t, status, operation, c.Body(t, operation, parameters))
+}
+
+// RefusedBody is Refused for a body as it is.
+func (c *Caller) RefusedBody(t testing.TB, status int, operation string, body []byte) Value {
+	t.Helper()
+	reply := c.Post(t, operation, body)
+	CheckError(t, reply, status)
+	return reply.JSON(t)
+}
+
+// MustPost posts a body that must be accepted.
+func (c *Caller) MustPost(t testing.TB, operation string, body []byte) Value {
+	t.Helper()
+	reply := c.Post(t, operation, body)
+	if reply.Status != http.StatusOK {
+		t.Fatalf("%s: HTTP %d: %s", operation, reply.Status, reply.Body)
+	}
+	return reply.JSON(t)
+}
+
+// Post stamps a body as it is and posts it.
+func (c *Caller) Post(t testing.TB, operation string, body []byte) Reply {
+	t.Helper()
+	name, value, err := c.Stamper.Stamp(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Send(t, http.MethodPost, c.url+Path(operation), http.Header{name: {value}}, body)
+}
+
+// Send sends a request as it is.
+func Send(t testing.TB, method, url string, header http.Header, body []byte) Reply {
+	t.Helper()
+	reply, err := send(method, url, header, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+func send(method, url string, header http.Header, body []byte) (Reply, error) {
+	request, err := http.NewRequest(method, url, strings.NewReader(string(body)))
+	if err != nil {
+		return Reply{}, err
+	}
+	request.Header = header.Clone()
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return Reply{}, err
+	}
+	defer response.Body.Close()
+	read, err := io.ReadAll(response.Body)
+	return Reply{Status: response.StatusCode, Header: response.Header, Body: read}, err
+}
+
+// CheckError checks everything that every error reply must have.
+func CheckError(t testing.TB, r Reply, status int) {
+	t.Helper()
+	if r.Status != status {
+		t.Fatalf("HTTP %d, want %d: %s", r.Status, status, r.Body)
+	}
+	if got := r.Header.Get("Content-Type"); got != "application/json" {
+		t.Errorf("Content-Type %q, want exactly application/json", got)
+	}
+	body := r.JSON(t)
+	if body.Get("message").Text() == "" || body.Get("code").Number() == 0 {
+		t.Errorf("an error without message or code: %s", r.Body)
+	}
+	detail := body.Get("details", 0)
+	if detail.Get("turnkeyErrorCode").Text() != body.Get("turnkeyErrorCode").Text() {
+		t.Errorf("the two error codes differ: %s", r.Body)
+	}
+}
+
+func asMembers(t testing.TB, parameters any) map[string]any {
+	t.Helper()
+	if parameters == nil {
+		return nil
+	}
+	var members map[string]any
+	if err := json.Unmarshal(encode(t, parameters), &members); err != nil {
+		t.Fatal(err)
+	}
+	return members
+}
+
+func encode(t testing.TB, v any) []byte {
+	t.Helper()
+	if raw, ok := v.(jsontext.Value); ok {
+		return raw
+	}
+	body, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// Value is a decoded JSON value that tests walk through.
+type Value struct {
+	t   testing.TB
+	Any any
+}
+
+// Get walks down: strings are members, numbers are indexes.
+func (v Value) Get(path ...any) Value {
+	v.t.Helper()
+	at := v.Any
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			members, ok := at.(map[string]any)
+			if !ok {
+				v.t.Fatalf("no member %q in %v", step, at)
+			}
+			if at, ok = members[step]; !ok {
+				v.t.Fatalf("no member %q in %v", step, members)
+			}
+		case int:
+			elements, ok := at.([]any)
+			if !ok || step >= len(elements) {
+				v.t.Fatalf("no element %d in %v", step, at)
+			}
+			at = elements[step]
+		}
+	}
+	return Value{v.t, at}
+}
+
+// Has reports whether there is such a member.
+func (v Value) Has(name string) bool {
+	members, _ := v.Any.(map[string]any)
+	_, ok := members[name]
+	return ok
+}
+
+// Text is the value as a string.
+func (v Value) Text() string {
+	v.t.Helper()
+	text, ok := v.Any.(string)
+	if !ok {
+		v.t.Fatalf("not a string: %v", v.Any)
+	}
+	return text
+}
+
+// Number is the value as a number.
+func (v Value) Number() float64 {
+	v.t.Helper()
+	number, ok := v.Any.(float64)
+	if !ok {
+		v.t.Fatalf("not a number: %v", v.Any)
+	}
+	return number
+}
+
+// List is the value as a list.
+func (v Value) List() []Value {
+	v.t.Helper()
+	elements, ok := v.Any.([]any)
+	if !ok {
+		v.t.Fatalf("not a list: %v", v.Any)
+	}
+	list := make([]Value, len(elements))
+	for i, e := range elements {
+		list[i] = Value{v.t, e}
+	}
+	return list
+}
+
+// String shows the value in messages.
+func (v Value) String() string { return fmt.Sprint(v.Any) }
