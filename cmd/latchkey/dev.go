@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"latchkey/client"
+	"latchkey/internal/config"
+	"latchkey/internal/domain"
+	"latchkey/internal/engine"
+	"latchkey/internal/ids"
+	"latchkey/internal/secretfile"
+	"latchkey/internal/server"
+	"latchkey/internal/serverkeys"
+	"latchkey/internal/store"
+)
+
+type devCommand struct {
+	Listen string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; port 0 picks a free one. Default: ${default}."`
+	Data   string `default:"./latchkey-data" placeholder:"DIR" help:"Folder for everything that the server keeps. Default: ${default}."`
+	Store  string `placeholder:"URL" help:"Store: sqlite:PATH or postgres://…. Default: SQLite inside the data folder."`
+}
+
+// devFile is DATA/dev.json. Scripts rely on its members.
+type devFile struct {
+	BaseURL          string `json:"baseUrl"`
+	OrganizationID   string `json:"organizationId"`
+	UserID           string `json:"userId"`
+	APIPublicKey     string `json:"apiPublicKey"`
+	APIPrivateKey    string `json:"apiPrivateKey"`
+	SignerPublicKey  string `json:"signerPublicKey"`
+	SessionPublicKey string `json:"sessionPublicKey"`
+}
+
+// Run serves until a signal comes.
+func (cmd devCommand) Run(ctx context.Context) error {
+	if err := os.MkdirAll(cmd.Data, 0o700); err != nil {
+		return err
+	}
+	c := config.Default()
+	c.Listen, c.Store, c.Log.Format = cmd.Listen, cmd.Store, "text"
+	if c.Store == "" {
+		c.Store = dataStore(cmd.Data)
+	}
+	s, err := server.OpenStore(ctx, c.Store)
+	if err != nil {
+		return err
+	}
+	return errors.Join(cmd.serve(ctx, &c, s), s.Close())
+}
+
+func (cmd devCommand) serve(ctx context.Context, c *config.Config, s *store.Store) error {
+	keys, err := serverkeys.LoadOrCreate(filepath.Join(cmd.Data, "server-keys.json"))
+	if err != nil {
+		return err
+	}
+	file, err := prepareDev(ctx, cmd.Data, s)
+	if err != nil {
+		return err
+	}
+	srv, err := server.New(c, s, keys, server.NewLogger(os.Stderr, c.Log), version)
+	if err != nil {
+		return err
+	}
+	file.BaseURL = srv.BaseURL()
+	file.SignerPublicKey, file.SessionPublicKey = keys.SignerPublicKey(), keys.SessionPublicKey()
+	if err := file.write(cmd.Data); err != nil {
+		return err
+	}
+	cmd.greet(file)
+	return srv.Run(ctx)
+}
+
+// dataStore is the store of a data folder.
+func dataStore(dir string) string { return "sqlite:" + filepath.Join(dir, "latchkey.db") }
+
+func devPath(dir string) string { return filepath.Join(dir, "dev.json") }
+
+// prepareDev makes sure that the store holds the organization of dev.json. The
+// file is written before the organization is founded: whatever moment a crash
+// picks, the next start finds the key of the organization that it finds.
+func prepareDev(ctx context.Context, dir string, s *store.Store) (*devFile, error) {
+	file, err := readDevFile(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if file, err = newDevFile(); err == nil {
+			err = file.write(dir)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := engine.Exists(ctx, s, file.OrganizationID); !errors.Is(err, store.ErrNoOrganization) {
+		return file, err
+	}
+	return file, engine.Found(ctx, s, engine.Founding{
+		OrganizationID: file.OrganizationID, OrganizationName: "Development",
+		UserID: file.UserID, UserName: "Root user",
+		APIKeyID: ids.New(), APIKeyName: "Development key",
+		PublicKey: file.APIPublicKey, KeyType: domain.CredentialP256,
+	}, true, time.Now())
+}
+
+func newDevFile() (*devFile, error) {
+	key, err := client.GenerateKey(client.P256)
+	if err != nil {
+		return nil, err
+	}
+	private, _, _ := strings.Cut(key.KeyFile(), ":")
+	return &devFile{
+		OrganizationID: ids.New(), UserID: ids.New(),
+		APIPublicKey: key.PublicKey(), APIPrivateKey: private,
+	}, nil
+}
+
+func readDevFile(dir string) (*devFile, error) {
+	text, err := secretfile.Read(devPath(dir))
+	if err != nil {
+		return nil, err
+	}
+	file := new(devFile)
+	if err := json.Unmarshal(text, file); err != nil || file.APIPrivateKey == "" || file.OrganizationID == "" {
+		return nil, fmt.Errorf("%s is damaged; move it away to start with a new organization", devPath(dir))
+	}
+	return file, nil
+}
+
+func (f *devFile) write(dir string) error {
+	text, err := json.Marshal(f, jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	return secretfile.Write(devPath(dir), append(text, '\n'))
+}
+
+func (cmd devCommand) greet(f *devFile) {
+	program := os.Args[0]
+	fmt.Printf(`Latchkey is ready at %s
+
+  organization  %s
+  root user     %s
+  API key       %s
+                its private half is in %s
+
+Try it from another terminal:
+
+  %s request --data %s whoami
+  %s request --data %s create_user_tag '{"userTagName":"admins","userIds":[]}'
+
+Stop with Ctrl-C. The next start finds everything as you left it.
+
+`, f.BaseURL, f.OrganizationID, f.UserID, f.APIPublicKey, devPath(cmd.Data), program, cmd.Data, program, cmd.Data)
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"latchkey/client"
+	"latchkey/internal/config"
+	"latchkey/internal/curve"
+	"latchkey/internal/domain"
+	"latchkey/internal/engine"
+	"latchkey/internal/ids"
+	"latchkey/internal/schema"
+	"latchkey/internal/server"
+	"latchkey/internal/store/sqlite"
+)
+
+type initCommand struct {
+	Config       string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server."`
+	Data         string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server."`
+	Organization string `required:"" placeholder:"NAME" help:"Name of the organization."`
+	User         string `required:"" placeholder:"NAME" help:"Name of its root user."`
+	Email        string `placeholder:"ADDRESS" help:"E-mail address of the root user."`
+	PublicKey    string `required:"" placeholder:"HEX" help:"Public key of the root user's API key; 'latchkey keygen' makes one."`
+	Curve        string `default:"p256" enum:"p256,secp256k1,ed25519" help:"Curve of the key: p256, secp256k1 or ed25519. Default: ${default}."`
+	Duplicate    bool   `help:"Create the organization even if one with this name exists."`
+}
+
+// founder is what init takes, checked by the rules of the interface.
+type founder struct {
+	Organization string `json:"organization" check:"required,label" doc:"Name of the organization."`
+	User         string `json:"user" check:"required,label" doc:"Name of the root user."`
+	Email        string `json:"email,omitzero" check:"email" doc:"E-mail address of the root user."`
+}
+
+// Run creates the organization and prints its ids.
+func (cmd initCommand) Run(ctx context.Context) error {
+	if err := cmd.check(); err != nil {
+		return err
+	}
+	c := curve.Curve(client.Curve(cmd.Curve).CurveType())
+	key, err := curve.ParsePublicKey(c, cmd.PublicKey)
+	if err != nil {
+		return fmt.Errorf("--public-key: %w", err)
+	}
+	url, err := cmd.storeURL()
+	if err != nil {
+		return err
+	}
+	s, err := server.OpenStore(ctx, url)
+	if errors.Is(err, sqlite.ErrInUse) {
+		return fmt.Errorf("%w; nothing was changed", err)
+	}
+	if err != nil {
+		return err
+	}
+	f := engine.Founding{
+		OrganizationID: ids.New(), OrganizationName: cmd.Organization,
+		UserID: ids.New(), UserName: cmd.User, UserEmail: cmd.Email,
+		APIKeyID: ids.New(), APIKeyName: "Root key", PublicKey: key.String(), KeyType: domain.APIKeyType(c),
+	}
+	err = engine.Found(ctx, s, f, cmd.Duplicate, time.Now())
+	if errors.Is(err, engine.ErrNameTaken) {
+		err = fmt.Errorf("%w: %q; use another name, or --duplicate to have two with this one", err, cmd.Organization)
+	}
+	if err := errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	return printJSON(struct {
+		OrganizationID string `json:"organizationId"`
+		UserID         string `json:"userId"`
+		APIKeyID       string `json:"apiKeyId"`
+	}{f.OrganizationID, f.UserID, f.APIKeyID})
+}
+
+func (cmd initCommand) check() error {
+	given, err := json.Marshal(founder{cmd.Organization, cmd.User, cmd.Email})
+	if err != nil {
+		return err
+	}
+	var mistakes []string
+	for _, p := range schema.Of[founder]().Decode(given, new(founder)) {
+		mistakes = append(mistakes, "--"+p.Path+": "+p.Description)
+	}
+	if len(mistakes) > 0 {
+		return errors.New(strings.Join(mistakes, "; "))
+	}
+	return nil
+}
+
+func (cmd initCommand) storeURL() (string, error) {
+	if cmd.Data != "" {
+		if _, err := os.Stat(cmd.Data); err != nil {
+			return "", fmt.Errorf("--data: %w", err)
+		}
+		return dataStore(cmd.Data), nil
+	}
+	c, err := config.Load(cmd.Config)
+	if err != nil {
+		return "", err
+	}
+	return c.Store, nil
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"latchkey/client"
+	"latchkey/internal/secretfile"
+)
+
+type keygenCommand struct {
+	Curve string `default:"p256" enum:"p256,secp256k1,ed25519" help:"Curve: p256, secp256k1 or ed25519. Default: ${default}."`
+	Out   string `placeholder:"FILE" help:"Write the private key to this new file and print only the public key."`
+}
+
+// Run makes a key pair.
+func (cmd keygenCommand) Run() error {
+	key, err := client.GenerateKey(client.Curve(cmd.Curve))
+	if err != nil {
+		return err
+	}
+	if cmd.Out == "" {
+		return printJSON(struct {
+			PublicKey string `json:"publicKey"`
+			KeyFile   string `json:"keyFile"` // the text that --out would have written
+		}{key.PublicKey(), key.KeyFile()})
+	}
+	if _, err := os.Lstat(cmd.Out); err == nil {
+		return fmt.Errorf("%s exists; keygen never overwrites a key", cmd.Out)
+	}
+	if err := secretfile.Write(cmd.Out, []byte(key.KeyFile()+"\n")); err != nil {
+		return err
+	}
+	fmt.Println(key.PublicKey())
+	return nil
+}

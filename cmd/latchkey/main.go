@@ -1,0 +1,67 @@
+// Command latchkey is the whole service in one binary, and the tools of its
+// operator. There is no logic here: commands read their flags and wire the
+// packages below internal together.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"github.com/go-json-experiment/json"
+)
+
+// version is set by the build.
+var version = "development"
+
+type commands struct {
+	Dev     devCommand     `cmd:"" help:"Run a complete server for development, with an organization and a key ready to use."`
+	Serve   serveCommand   `cmd:"" help:"Run a production server from a config file."`
+	Init    initCommand    `cmd:"" help:"Create a parent organization with one root user and API key."`
+	Keygen  keygenCommand  `cmd:"" help:"Make a key pair for API requests."`
+	Request requestCommand `cmd:"" help:"Stamp a request with a key, send it, and show the reply."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+func main() { os.Exit(run()) }
+
+// run is main without the exit, so that tests can be the program.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c commands
+	parser := kong.Must(&c, kong.Name("latchkey"),
+		kong.Description("Self-hosted wallet and access control."),
+		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	command, err := parser.Parse(os.Args[1:])
+	if err != nil {
+		parser.FatalIfErrorf(err)
+	}
+	command.BindTo(ctx, (*context.Context)(nil))
+	if err := command.Run(); err != nil {
+		fmt.Fprintf(os.Stderr, "latchkey: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+type versionCommand struct{}
+
+func (versionCommand) Run() error {
+	fmt.Printf("latchkey %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return nil
+}
+
+// printJSON prints a result for scripts, on one line.
+func printJSON(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	fmt.Println(string(text))
+	return nil
+}

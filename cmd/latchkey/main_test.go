@@ -1,0 +1,74 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"latchkey/internal/pgtest"
+)
+
+// The scripts in testdata run the real program the way a person does.
+func TestMain(m *testing.M) {
+	testscript.Main(tests{m}, map[string]func(){"latchkey": main})
+}
+
+// tests stops the private PostgreSQL after the last test.
+type tests struct{ m *testing.M }
+
+func (t tests) Run() int { return pgtest.Main(t.m) }
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"ready":   ready,
+			"mode":    mode,
+			"envfile": envfile,
+		},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("POSTGRES", pgtest.URL(t))
+			return nil
+		},
+	})
+}
+
+// ready DIR waits until the dev server of a data folder answers.
+func ready(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	for range 200 {
+		if f, err := readDevFile(dir); err == nil && f.BaseURL != "" {
+			if reply, err := http.Get(f.BaseURL + "/readyz"); err == nil {
+				reply.Body.Close()
+				if reply.StatusCode == http.StatusOK {
+					ts.Setenv("URL", f.BaseURL)
+					ts.Setenv("ORGANIZATION", f.OrganizationID)
+					return
+				}
+			}
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	ts.Fatalf("no server became ready in %s", dir)
+}
+
+// mode PERMISSIONS FILE checks the permissions of a file.
+func mode(ts *testscript.TestScript, neg bool, args []string) {
+	info, err := os.Stat(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if got := info.Mode().Perm().String(); (got == args[0]) == neg {
+		ts.Fatalf("%s has mode %s", args[1], got)
+	}
+}
+
+// envfile NAME FILE puts the text of a file into a variable.
+func envfile(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := os.ReadFile(filepath.Clean(ts.MkAbs(args[1])))
+	ts.Check(err)
+	ts.Setenv(args[0], string(text[:len(text)-1]))
+}
