@@ -124,6 +124,13 @@ func (s *Server) stranger(t testing.TB, c client.Curve) *Caller {
 	return &Caller{Key: key, Stamper: key.Stamper(), url: s.URL}
 }
 
+// As is a caller of another node, at this one.
+func (s *Server) As(c *Caller) *Caller {
+	here := *c
+	here.url = s.URL
+	return &here
+}
+
 // Stranger is somebody with a key that nobody knows, who claims to belong to
 // the organization of other.
 func (s *Server) Stranger(t testing.TB, other *Caller) *Caller {

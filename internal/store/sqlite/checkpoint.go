@@ -35,6 +35,7 @@ type wal struct {
 
 	// of the writer alone
 	records, bytes int
+	limit          int // of records; 0: restartRecords
 }
 
 // wrote counts what a group added.
@@ -55,7 +56,11 @@ func (w *wal) wrote(commits []*store.Commit) {
 // reported: the commits are safe in the WAL, and if the disk is broken the
 // next commit will tell.
 func (w *wal) restart(c *conn) {
-	if c == nil || (w.records < restartRecords && w.bytes < restartBytes) {
+	limit := w.limit
+	if limit == 0 {
+		limit = restartRecords
+	}
+	if c == nil || (w.records < limit && w.bytes < restartBytes) {
 		return
 	}
 	if !w.mu.TryLock() {
@@ -66,7 +71,7 @@ func (w *wal) restart(c *conn) {
 	busy, err := checkpoint(c, "RESTART")
 	_ = c.exec(normalTimeout)
 	if err != nil || busy {
-		w.records = restartRecords - restartRetry
+		w.records = limit - restartRetry
 		w.bytes = min(w.bytes, restartBytes*3/4)
 		return
 	}

@@ -36,21 +36,6 @@ func RunReopen(t *testing.T, open func(t *testing.T) store.Driver) {
 	}
 }
 
-// RunContention runs the tests in which commits meet, over one empty database,
-// and closes the driver.
-func RunContention(t *testing.T, db store.Driver) {
-	testTwoWriters(t, db)
-	for name, test := range map[string]func(*testing.T, store.Driver){
-		"parallel appends":         testParallelAppends,
-		"same fingerprint at once": testSameFingerprintAtOnce,
-	} {
-		t.Run(name, func(t *testing.T) { test(t, db) })
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Nodes is a driver that sends every call to the next of several nodes over
 // one database. If it passes Run, a caller cannot tell one node from many.
 type Nodes struct {

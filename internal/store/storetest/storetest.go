@@ -20,10 +20,7 @@ import (
 // Run tests a driver. open returns a driver over a fresh, empty database; Run
 // closes it.
 func Run(t *testing.T, open func(t *testing.T) store.Driver) {
-	for _, tc := range []struct {
-		name string
-		test func(t *testing.T, db store.Driver)
-	}{
+	run(t, open, []test{
 		{"version", testVersion},
 		{"found twice", testFoundTwice},
 		{"found without changes", testFoundWithoutChanges},
@@ -42,6 +39,20 @@ func Run(t *testing.T, open func(t *testing.T) store.Driver) {
 		{"activity", testActivity},
 		{"recorded", testRecorded},
 		{"activities", testActivities},
+		{"cancelled", testCancelled},
+		{"cancelled in the queue", testCancelledInQueue},
+		{"ready", testReady},
+		{"model", testModel},
+	})
+	RunContention(t, open)
+	t.Run("closed", func(t *testing.T) { testClosed(t, open) })
+	t.Run("close drains", func(t *testing.T) { testCloseDrains(t, open) })
+	t.Run("no goroutine left", func(t *testing.T) { testNoLeak(t, open) })
+}
+
+// RunContention is that part of Run in which commits meet.
+func RunContention(t *testing.T, open func(t *testing.T) store.Driver) {
+	run(t, open, []test{
 		{"parallel appends", testParallelAppends},
 		{"same fingerprint at once", testSameFingerprintAtOnce},
 		{"same id at once", testSameIDAtOnce},
@@ -50,11 +61,17 @@ func Run(t *testing.T, open func(t *testing.T) store.Driver) {
 		{"neighbours", testNeighbours},
 		{"one state between equal versions", testOneState},
 		{"version after acknowledgement", testVersionAfterAck},
-		{"cancelled", testCancelled},
-		{"cancelled in the queue", testCancelledInQueue},
-		{"ready", testReady},
-		{"model", testModel},
-	} {
+	})
+}
+
+// test is a part of the contract, over a database of its own.
+type test struct {
+	name string
+	test func(t *testing.T, db store.Driver)
+}
+
+func run(t *testing.T, open func(t *testing.T) store.Driver, tests []test) {
+	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			db := open(t)
 			defer func() {
@@ -65,9 +82,6 @@ func Run(t *testing.T, open func(t *testing.T) store.Driver) {
 			tc.test(t, db)
 		})
 	}
-	t.Run("closed", func(t *testing.T) { testClosed(t, open) })
-	t.Run("close drains", func(t *testing.T) { testCloseDrains(t, open) })
-	t.Run("no goroutine left", func(t *testing.T) { testNoLeak(t, open) })
 }
 
 // fingerprint makes one out of anything.

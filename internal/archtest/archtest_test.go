@@ -1,0 +1,179 @@
+// Package archtest holds the house up: it fails when a package reaches up, and
+// when a test that should be there is not.
+package archtest
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers lists every package by its floor. Imports go down only; packages on
+// one floor do not know each other, except where peers says so.
+var layers = [][]string{
+	{"internal/fault", "internal/ids", "internal/nearest", "internal/curve", "internal/secretfile"},
+	{"internal/schema", "internal/domain", "internal/config"},
+	{"internal/store", "internal/stamp", "internal/record", "internal/serverkeys"},
+	{"internal/activity", "internal/decide", "internal/store/sqlite", "internal/store/postgres"},
+	{"internal/ops", "internal/engine"},
+	{"internal/api", "internal/openapi"},
+	{"internal/server"},
+	{"client", "cmd/latchkey"},
+}
+
+// only tests may use these.
+var forTests = []string{"internal/servertest", "internal/pgtest", "internal/store/storetest", "internal/archtest"}
+
+// peers are the imports within one floor.
+var peers = map[string]string{
+	"cmd/latchkey": "client",
+}
+
+const root = "../.."
+
+func TestLayers(t *testing.T) {
+	floor := map[string]int{}
+	for i, packages := range layers {
+		for _, p := range packages {
+			floor[p] = i
+		}
+	}
+	test := map[string]bool{}
+	for _, p := range forTests {
+		test[p] = true
+	}
+	walk(t, func(pkg, file string) {
+		if strings.HasSuffix(file, "_test.go") || test[pkg] {
+			return
+		}
+		mine, known := floor[pkg]
+		if parent := filepath.Dir(pkg); !known && parent != "." {
+			mine, known = floor[parent] // a part of its parent
+		}
+		if !known {
+			t.Errorf("%s has no place in layers; put it on a floor", pkg)
+			return
+		}
+		for _, imported := range imports(t, file) {
+			target, ours := strings.CutPrefix(imported, "latchkey/")
+			if !ours {
+				continue
+			}
+			theirs, known := floor[target]
+			switch {
+			case test[target]:
+				t.Errorf("%s imports %s, which is for tests", file, target)
+			case !known && strings.HasPrefix(target, pkg+"/"), !known && filepath.Dir(target) == filepath.Dir(pkg):
+			case !known:
+				if _, part := floor[filepath.Dir(target)]; !part {
+					t.Errorf("%s imports %s, which has no place in layers", file, target)
+				}
+			case theirs > mine, theirs == mine && peers[pkg] != target && !strings.HasPrefix(target, pkg+"/"):
+				t.Errorf("%s reaches up or sideways to %s", file, target)
+			}
+		}
+	})
+}
+
+// TestNoHiddenState refuses init functions and names that say nothing.
+func TestNoHiddenState(t *testing.T) {
+	hidden := regexp.MustCompile(`(?m)^func init\(\)`)
+	vague := map[string]bool{"util": true, "utils": true, "common": true, "helper": true, "helpers": true, "types": true, "entities": true}
+	walk(t, func(pkg, file string) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hidden.Match(text) {
+			t.Errorf("%s has an init function; wire things where they can be seen", file)
+		}
+		if vague[filepath.Base(pkg)] {
+			t.Errorf("package %s says nothing by its name", pkg)
+		}
+	})
+}
+
+// TestParsersAreFuzzed names the fuzz target of every parser of outside bytes,
+// and checks that it is there and has seeds.
+func TestParsersAreFuzzed(t *testing.T) {
+	for pkg, targets := range map[string][]string{
+		"internal/schema": {"FuzzDecode"},
+		"internal/curve":  {"FuzzParseDER"},
+		"internal/stamp":  {"FuzzReadAPIKeyStamp", "FuzzReadWebauthnStamp"},
+		"internal/engine": {"FuzzEnvelope"},
+		"internal/config": {"FuzzParse"},
+		"client":          {"FuzzParseKeyFile"},
+	} {
+		files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all strings.Builder
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+		for _, target := range targets {
+			_, body, found := strings.Cut(all.String(), "func "+target+"(f *testing.F)")
+			if body, _, _ = strings.Cut(body, "\n}\n"); !found || !strings.Contains(body, "f.Add(") && !strings.Contains(body, "seed") {
+				t.Errorf("%s: %s is missing or has no seeds", pkg, target)
+			}
+		}
+	}
+}
+
+func imports(t *testing.T, file string) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, i := range parsed.Imports {
+		path, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, path)
+	}
+	return all
+}
+
+// walk visits every Go file of the module with the package that it is in.
+func walk(t *testing.T, visit func(pkg, file string)) {
+	t.Helper()
+	var visited int
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && (name == "node_modules" || name == "testdata" || name == "tools" || name == "bin" || strings.HasPrefix(name, ".") && name != "." && name != "..") {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(name, ".go") {
+			pkg, err := filepath.Rel(root, filepath.Dir(path))
+			if err != nil {
+				return err
+			}
+			visit(filepath.ToSlash(pkg), path)
+			visited++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if visited < 50 {
+		t.Fatalf("only %d files were found; the walk is broken", visited)
+	}
+}
