@@ -96,20 +96,18 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 	defer s.Metrics.begin()()
 
 	reply, err := s.serve(w, r, path, handle, &event)
-	var status int
 	if err != nil {
-		status = s.refuse(w, r, err)
-	} else {
-		status = reply.Status
-		write(w, reply.Status, reply.Body)
+		reply = s.refusal(r, err)
 	}
 
 	took := time.Since(start)
-	s.Metrics.observe(operation, status, took)
+	s.Metrics.observe(operation, reply.Status, took)
 	s.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 		slog.String("operation", operation), slog.String("organization", event.OrganizationID),
 		slog.String("user", event.UserID), slog.String("activity", event.ActivityID),
-		slog.String("outcome", outcome(err, event)), slog.Int("status", status), slog.Duration("duration", took))
+		slog.String("outcome", outcome(err, event)), slog.Int("status", reply.Status),
+		slog.Float64("durationMs", float64(took.Microseconds())/1000))
+	write(w, reply.Status, reply.Body)
 }
 
 type handler func(context.Context, engine.Request) (*engine.Reply, error)
@@ -205,29 +203,34 @@ func wrongMethod(w http.ResponseWriter, r *http.Request, right string) error {
 		WithStatus(http.StatusMethodNotAllowed)
 }
 
-// refuse writes an error and returns its status. What is not a fault is logged
-// in full under a reference, which is all that the client gets.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) int {
-	refusal, ok := fault.As(err)
+// refusal renders an error. What is not a fault is logged in full under a
+// reference, which is all that the client gets.
+func (s *Server) refusal(r *http.Request, err error) *engine.Reply {
+	known, ok := fault.As(err)
 	switch {
 	case ok:
 	case errors.Is(err, context.DeadlineExceeded):
-		refusal = fault.New(fault.DeadlineExceeded, fault.ReasonUnspecified,
+		known = fault.New(fault.DeadlineExceeded, fault.ReasonUnspecified,
 			"the request took too long; whether it was carried out is not known: send the same bytes again to find out")
 	case errors.Is(err, context.Canceled):
-		refusal = fault.New(fault.Unavailable, fault.ReasonUnspecified, "the request was given up; send the same bytes again")
+		known = fault.New(fault.Unavailable, fault.ReasonUnspecified, "the request was given up; send the same bytes again")
 	default:
 		reference := ids.New()
 		s.Log.LogAttrs(r.Context(), slog.LevelError, "internal error",
 			slog.String("reference", reference), slog.String("path", shorten(r.URL.Path)), slog.Any("error", err))
-		refusal = fault.New(fault.Internal, fault.ReasonInternal, "internal server error (%s)", reference)
+		known = fault.New(fault.Internal, fault.ReasonInternal, "internal server error (%s)", reference)
 	}
-	body, err := json.Marshal(refusal.Body())
+	body, err := json.Marshal(known.Body())
 	if err != nil {
 		s.Log.Error("rendering an error", "error", err)
 	}
-	write(w, refusal.Status(), body)
-	return refusal.Status()
+	return &engine.Reply{Status: known.Status(), Body: body}
+}
+
+// refuse answers with an error.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	reply := s.refusal(r, err)
+	write(w, reply.Status, reply.Body)
 }
 
 func outcome(err error, event engine.Event) string {
