@@ -208,6 +208,8 @@ func wrongMethod(w http.ResponseWriter, r *http.Request, right string) error {
 func (s *Server) refusal(r *http.Request, err error) *engine.Reply {
 	known, ok := fault.As(err)
 	switch {
+	case ok && known.Code == fault.Unavailable:
+		s.Log.LogAttrs(r.Context(), slog.LevelError, "unavailable", slog.Any("error", err))
 	case ok:
 	case errors.Is(err, context.DeadlineExceeded):
 		known = fault.New(fault.DeadlineExceeded, fault.ReasonUnspecified,
@@ -282,8 +284,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
 	if err := s.Ready(ctx); err != nil {
-		s.Log.Warn("not ready", "error", err)
-		s.refuse(w, r, fault.New(fault.Unavailable, fault.ReasonUnspecified, "not ready; the server's log says why"))
+		s.refuse(w, r, fault.New(fault.Unavailable, fault.ReasonUnspecified, "not ready; the server's log says why").Because(err))
 		return
 	}
 	write(w, http.StatusOK, []byte(`{"status":"ready"}`))

@@ -297,3 +297,42 @@ func checkOutcome(t *testing.T, reply *engine.Reply, err error) {
 		t.Errorf("not a fault: %v", err)
 	}
 }
+
+// TestOutage kills the database under a running server: clients are told to
+// try again, and when it is back everything acknowledged is there.
+func TestOutage(t *testing.T) {
+	database := pgtest.Start(t)
+	s := Start(t, database.URL(t), config.Default())
+	s.Root.Submit(t, "create_user_tag", tag("before"))
+	body := s.Root.Body(t, "create_user_tag", tag("during"))
+
+	database.Kill(t)
+	refusal := s.Root.RefusedBody(t, http.StatusServiceUnavailable, "create_user_tag", body)
+	if refusal.Get("code").Number() != 14 || strings.Contains(refusal.String(), "127.0.0.1") {
+		t.Errorf("refusal: %v", refusal)
+	}
+	CheckError(t, Send(t, http.MethodGet, s.URL+"/readyz", http.Header{}, nil), http.StatusServiceUnavailable)
+	if reply := Send(t, http.MethodGet, s.URL+"/healthz", http.Header{}, nil); reply.Status != http.StatusOK {
+		t.Errorf("the process is up, but healthz says %d", reply.Status)
+	}
+
+	database.Restart(t)
+	// Connections that were open break when they are first used again; the
+	// client does what it is told.
+	reply := s.Root.Post(t, "create_user_tag", body)
+	for range 20 {
+		if reply.Status != http.StatusServiceUnavailable {
+			break
+		}
+		reply = s.Root.Post(t, "create_user_tag", body)
+	}
+	if reply.Status != http.StatusOK {
+		t.Errorf("HTTP %d: %s", reply.Status, reply.Body)
+	}
+	if reply := Send(t, http.MethodGet, s.URL+"/readyz", http.Header{}, nil); reply.Status != http.StatusOK {
+		t.Errorf("the database is back, but readyz says %d", reply.Status)
+	}
+	if got := len(s.Root.Query(t, "list_user_tags", nil).Get("userTags").List()); got != 2 {
+		t.Errorf("%d tags of 2", got)
+	}
+}

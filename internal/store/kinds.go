@@ -70,16 +70,16 @@ func (tx *Tx) Organization() (*domain.Organization, error) {
 
 // Organizations holds one record: the organization itself.
 func (tx *Tx) Organizations() Table[domain.Organization] {
-	return Table[domain.Organization]{tx, &organizations}
+	return In(tx, &organizations)
 }
 
 // Users holds the organization's users.
-func (tx *Tx) Users() Table[domain.User] { return Table[domain.User]{tx, &users} }
+func (tx *Tx) Users() Table[domain.User] { return In(tx, &users) }
 
 // Tags holds the organization's tags.
-func (tx *Tx) Tags() Table[domain.Tag] { return Table[domain.Tag]{tx, &tags} }
+func (tx *Tx) Tags() Table[domain.Tag] { return In(tx, &tags) }
 
 // KnownOrganizations holds the parent organizations; see Store.Instance.
 func (tx *Tx) KnownOrganizations() Table[domain.KnownOrganization] {
-	return Table[domain.KnownOrganization]{tx, &knownOrganizations}
+	return In(tx, &knownOrganizations)
 }

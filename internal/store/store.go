@@ -48,7 +48,7 @@ type Store struct {
 
 // New makes a store of a driver, which it owns from then on.
 func New(d Driver) *Store {
-	return &Store{driver: d, seed: maphash.MakeSeed()}
+	return &Store{driver: guarded{d}, seed: maphash.MakeSeed()}
 }
 
 // Close waits for commits under way and releases the database.

@@ -37,6 +37,9 @@ type Table[T any] struct {
 	kind *Kind[T]
 }
 
+// In is the table of a kind in a transaction.
+func In[T any](tx *Tx, kind *Kind[T]) Table[T] { return Table[T]{tx, kind} }
+
 // written is what a transaction changed of one kind.
 type written[T any] struct {
 	kind   *Kind[T]

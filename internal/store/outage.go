@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"latchkey/internal/fault"
+)
+
+// guarded turns the failures of a driver into a fault that tells the client
+// to try again, and keeps the cause for the log. Refusals of a commit and the
+// end of a context stay what they are.
+type guarded struct{ driver Driver }
+
+func outage(err error) error {
+	if err == nil || errors.Is(err, ErrConflict) || errors.Is(err, ErrRecorded) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fault.New(fault.Unavailable, fault.ReasonUnspecified,
+		"the database failed or could not be reached; whether the request was carried out is not known: "+
+			"send the same bytes again to find out").Because(err)
+}
+
+func (g guarded) Version(ctx context.Context, org string) (int64, error) {
+	version, err := g.driver.Version(ctx, org)
+	return version, outage(err)
+}
+
+func (g guarded) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
+	body, err := g.driver.Get(ctx, org, kind, id)
+	return body, outage(err)
+}
+
+func (g guarded) Scan(ctx context.Context, org, kind string, r Range) ([]Item, error) {
+	items, err := g.driver.Scan(ctx, org, kind, r)
+	return items, outage(err)
+}
+
+func (g guarded) Activity(ctx context.Context, org, id string) (*Activity, error) {
+	a, err := g.driver.Activity(ctx, org, id)
+	return a, outage(err)
+}
+
+func (g guarded) Recorded(ctx context.Context, org string, timestampMs int64, f Fingerprint) (*Activity, error) {
+	a, err := g.driver.Recorded(ctx, org, timestampMs, f)
+	return a, outage(err)
+}
+
+func (g guarded) Activities(ctx context.Context, org string, q ActivityQuery) ([]Activity, error) {
+	list, err := g.driver.Activities(ctx, org, q)
+	return list, outage(err)
+}
+
+func (g guarded) Commit(ctx context.Context, c *Commit) error { return outage(g.driver.Commit(ctx, c)) }
+
+func (g guarded) Ready(ctx context.Context) error { return g.driver.Ready(ctx) }
+
+func (g guarded) Close() error { return g.driver.Close() }
