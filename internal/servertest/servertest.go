@@ -74,6 +74,9 @@ func Start(t testing.TB, storeURL string, c config.Config) *Server {
 	done := make(chan error, 1)
 	go func() { done <- srv.Run(ctx) }()
 	t.Cleanup(func() {
+		// A server that drains gives a connection on which nothing came yet
+		// some seconds; the client has opened such ones to spare.
+		http.DefaultClient.CloseIdleConnections()
 		stop()
 		if err := <-done; err != nil {
 			t.Errorf("the server did not stop cleanly: %v", err)
