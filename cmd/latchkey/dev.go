@@ -63,17 +63,27 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, s *store.Stor
 	if err != nil {
 		return err
 	}
-	file, err := prepareDev(ctx, cmd.Data, s)
+	srv, err := server.New(c, s, keys, server.NewLogger(os.Stderr, c.Log), version)
 	if err != nil {
 		return err
 	}
-	srv, err := server.New(c, s, keys, server.NewLogger(os.Stderr, c.Log), version)
+	// The file is written before the organization is founded: whatever moment
+	// a crash picks, the next start has the key of the organization that it
+	// finds. And it is written when the address is known, because scripts wait
+	// for it.
+	file, err := readDevFile(cmd.Data)
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = newDevFile()
+	}
 	if err != nil {
 		return err
 	}
 	file.BaseURL = srv.BaseURL()
 	file.SignerPublicKey, file.SessionPublicKey = keys.SignerPublicKey(), keys.SessionPublicKey()
 	if err := file.write(cmd.Data); err != nil {
+		return err
+	}
+	if err := file.found(ctx, s); err != nil {
 		return err
 	}
 	cmd.greet(file)
@@ -85,27 +95,16 @@ func dataStore(dir string) string { return "sqlite:" + filepath.Join(dir, "latch
 
 func devPath(dir string) string { return filepath.Join(dir, "dev.json") }
 
-// prepareDev makes sure that the store holds the organization of dev.json. The
-// file is written before the organization is founded: whatever moment a crash
-// picks, the next start finds the key of the organization that it finds.
-func prepareDev(ctx context.Context, dir string, s *store.Store) (*devFile, error) {
-	file, err := readDevFile(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		if file, err = newDevFile(); err == nil {
-			err = file.write(dir)
-		}
+// found makes sure that the store holds the organization.
+func (f *devFile) found(ctx context.Context, s *store.Store) error {
+	if err := engine.Exists(ctx, s, f.OrganizationID); !errors.Is(err, store.ErrNoOrganization) {
+		return err
 	}
-	if err != nil {
-		return nil, err
-	}
-	if err := engine.Exists(ctx, s, file.OrganizationID); !errors.Is(err, store.ErrNoOrganization) {
-		return file, err
-	}
-	return file, engine.Found(ctx, s, engine.Founding{
-		OrganizationID: file.OrganizationID, OrganizationName: "Development",
-		UserID: file.UserID, UserName: "Root user",
+	return engine.Found(ctx, s, engine.Founding{
+		OrganizationID: f.OrganizationID, OrganizationName: "Development",
+		UserID: f.UserID, UserName: "Root user",
 		APIKeyID: ids.New(), APIKeyName: "Development key",
-		PublicKey: file.APIPublicKey, KeyType: domain.CredentialP256,
+		PublicKey: f.APIPublicKey, KeyType: domain.CredentialP256,
 	}, true, time.Now())
 }
 

@@ -104,8 +104,10 @@ func TestIsolation(t *testing.T) {
 			{"get_api_keys", func(id string) m { return m{"userId": id} }, other.UserID},
 			{"get_activity", func(id string) m { return m{"activityId": id} }, theirs.Get("id").Text()},
 			{"create_user_tag", func(id string) m { return m{"userTagName": "mine", "userIds": []any{id}} }, other.UserID},
-			{"update_user_tag", func(id string) m { return m{"userTagId": id, "addUserIds": []any{}, "removeUserIds": []any{}} },
-				theirs.Get("result", "createUserTagResult", "userTagId").Text()},
+			{
+				"update_user_tag", func(id string) m { return m{"userTagId": id, "addUserIds": []any{}, "removeUserIds": []any{}} },
+				theirs.Get("result", "createUserTagResult", "userTagId").Text(),
+			},
 			{"delete_api_keys", func(id string) m { return m{"userId": id, "apiKeyIds": []any{absent}} }, other.UserID},
 		} {
 			foreign := s.Root.Refused(t, 404, c.operation, c.params(c.id)).Get("message").Text()

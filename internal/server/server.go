@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -135,13 +136,18 @@ func httpServer(c *config.Config, h http.Handler, log *slog.Logger) *http.Server
 	}
 }
 
-// BaseURL is the address at which the server answers.
+// BaseURL is the address at which the server answers on this machine.
 func (s *Server) BaseURL() string {
 	scheme := "http"
 	if s.config.TLS.Enabled() {
 		scheme = "https"
 	}
-	return scheme + "://" + s.listener.Addr().String()
+	address := s.listener.Addr().(*net.TCPAddr)
+	host := address.IP.String()
+	if address.IP.IsUnspecified() {
+		host = "127.0.0.1" // it listens on all addresses, this one among them
+	}
+	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(address.Port))
 }
 
 // Run answers requests until ctx ends, then lets those under way finish.

@@ -47,9 +47,9 @@ type Entry struct {
 type Queue struct {
 	cfg Config
 
-	// lead is held by the one taker that is collecting, so that two takers do
-	// not split one group between them.
-	lead  sync.Mutex
+	// lead is held, by filling it, by the one taker that is collecting, so that
+	// two takers do not split one group between them.
+	lead  chan struct{}
 	timer *time.Timer // guarded by lead
 
 	mu       sync.Mutex
@@ -77,7 +77,7 @@ func New(cfg Config) *Queue {
 	}
 	t := time.NewTimer(time.Hour)
 	t.Stop()
-	return &Queue{cfg: cfg, timer: t, wake: make(chan struct{}, 1)}
+	return &Queue{cfg: cfg, lead: make(chan struct{}, 1), timer: t, wake: make(chan struct{}, 1)}
 }
 
 // Do queues c and waits for its outcome. If ctx ends first the commit is
@@ -120,8 +120,8 @@ func (q *Queue) Do(ctx context.Context, c *store.Commit) error {
 // Take waits for commits and returns a group of them; false means that the
 // queue is closed and empty. Finish must follow for every entry.
 func (q *Queue) Take() ([]*Entry, bool) {
-	q.lead.Lock()
-	defer q.lead.Unlock()
+	q.lead <- struct{}{}
+	defer func() { <-q.lead }()
 
 	q.mu.Lock()
 	defer q.mu.Unlock()

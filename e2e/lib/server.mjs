@@ -1,0 +1,162 @@
+// Starts and stops the real binary, each time on a store of its own.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const binary = process.env.LATCHKEY_BIN ?? fileURLToPath(new URL('../../bin/latchkey', import.meta.url));
+
+// STORE is `sqlite` (or unset), or the URL of a PostgreSQL server in which we
+// may create databases; PSQL is the program to do that with.
+const kind = process.env.STORE || 'sqlite';
+export const storeName = kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+
+const startTimeout = 30_000;
+const stopTimeout = 30_000;
+
+// A test run that is itself ended must not leave servers or folders behind.
+const running = new Set();
+const folders = new Set();
+const forget = (folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+process.on('exit', () => {
+  running.forEach((child) => child.kill('SIGKILL'));
+  folders.forEach(forget);
+});
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => process.exit(1));
+}
+
+function psql(statement) {
+  execFileSync(process.env.PSQL || 'psql', ['-X', '-q', '-v', 'ON_ERROR_STOP=1', '-c', statement, kind], { stdio: 'pipe' });
+}
+
+// newPlace makes an empty data folder and an empty store; the servers that are
+// started on it one after the other share both.
+export function newPlace() {
+  const data = mkdtempSync(join(tmpdir(), 'latchkey-e2e-'));
+  folders.add(data);
+  if (kind === 'sqlite') {
+    return { data, args: [], remove: () => forget(data) };
+  }
+  const database = `latchkey_e2e_${randomBytes(6).toString('hex')}`;
+  psql(`CREATE DATABASE ${database}`);
+  const url = new URL(kind);
+  url.pathname = `/${database}`;
+  return {
+    data,
+    args: ['--store', url.href],
+    remove() {
+      forget(data);
+      psql(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
+    },
+  };
+}
+
+// What tells one writing of a file from the next, whether it is replaced or
+// written in place.
+function stamp(file) {
+  try {
+    const { ino, mtimeNs } = statSync(file, { bigint: true });
+    return `${ino} ${mtimeNs}`;
+  } catch {
+    return '';
+  }
+}
+
+async function until(what, deadline, check) {
+  for (;;) {
+    const value = await check();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what()}`);
+    await sleep(25);
+  }
+}
+
+// startServer returns once the server answers. Its `dev` is the content of
+// dev.json.
+export async function startServer(place) {
+  const file = join(place.data, 'dev.json');
+  // A restart finds the file of the start before, with an address that is no
+  // longer true. It is not ours to delete: only wait for the new one.
+  const before = stamp(file);
+  const child = spawn(binary, ['dev', '--listen', '127.0.0.1:0', '--data', place.data, ...place.args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => (output += text));
+  }
+  let problem;
+  child.on('error', (error) => (problem = error.message));
+  const exited = once(child, 'exit').catch(() => []);
+  exited.then(([code, signal]) => {
+    problem ??= `the server ended (${signal ?? code})`;
+    running.delete(child);
+  });
+  const alive = () => {
+    if (problem) throw new Error(`${problem}\n${output}`);
+  };
+
+  try {
+    const deadline = Date.now() + startTimeout;
+    const dev = await until(() => 'dev.json', deadline, () => {
+      alive();
+      if (stamp(file) === before) return undefined;
+      try {
+        return JSON.parse(readFileSync(file, 'utf8'));
+      } catch {
+        return undefined; // being written
+      }
+    });
+    // Scripts wait for the file and use what is in it: there is no half of it.
+    for (const [member, value] of Object.entries(dev)) {
+      assert.notEqual(value, '', `dev.json was there before its ${member} was known`);
+    }
+    let answer = 'nothing';
+    await until(() => `readyz at ${dev.baseUrl} (last: ${answer})`, deadline, async () => {
+      alive();
+      try {
+        const reply = await fetch(`${dev.baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });
+        answer = `${reply.status} ${await reply.text()}`;
+        return reply.status === 200;
+      } catch (error) {
+        answer = `${error} ${error.cause ?? ''}`;
+        return false;
+      }
+    });
+    return {
+      dev,
+      file,
+      output: () => output,
+      // The way an operator or a supervisor ends it: everything that was
+      // acknowledged is kept, and the exit code says that all went well.
+      async stop() {
+        child.kill('SIGTERM');
+        const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeout);
+        const [code, signal] = await exited;
+        clearTimeout(timer);
+        assert.deepEqual({ code, signal }, { code: 0, signal: null }, `SIGTERM must end the server with 0\n${output}`);
+      },
+      // The way a power failure does.
+      async crash() {
+        child.kill('SIGKILL');
+        await exited;
+      },
+      // For cleaning up, whatever the state.
+      async end() {
+        if (running.has(child)) await this.crash();
+      },
+    };
+  } catch (error) {
+    child.kill('SIGKILL');
+    await exited;
+    error.message += `\n--- output of the server\n${output}`;
+    throw error;
+  }
+}

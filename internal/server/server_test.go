@@ -1,0 +1,236 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"latchkey/internal/config"
+	"latchkey/internal/server"
+	"latchkey/internal/serverkeys"
+)
+
+// start runs a server on a fresh SQLite file; stop ends it and returns what
+// Run returned.
+func start(t *testing.T, c config.Config, keys *serverkeys.Keys) (srv *server.Server, stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s, err := server.OpenStore(ctx, "sqlite:"+filepath.Join(t.TempDir(), "db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Listen = "127.0.0.1:0"
+	if srv, err = server.New(&c, s, keys, slog.New(slog.DiscardHandler), "test"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- srv.Run(ctx) }()
+	var stopped bool
+	stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		http.DefaultClient.CloseIdleConnections()
+		cancel()
+		err := <-done
+		if closing := s.Close(); closing != nil {
+			t.Error(closing)
+		}
+		return err
+	}
+	t.Cleanup(func() { _ = stop() })
+	return srv, stop
+}
+
+// TestDrain stops the server while a request is half sent: the request is
+// answered, new ones are not taken, and nothing is left running.
+func TestDrain(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	srv, stop := start(t, config.Default(), nil)
+	address := strings.TrimPrefix(srv.BaseURL(), "http://")
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "POST /public/v1/query/whoami HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
+	time.Sleep(100 * time.Millisecond) // until the server is at work on it
+
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	for range 100 {
+		if probe, err := net.Dial("tcp", address); err != nil {
+			break
+		} else {
+			probe.Close()
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	select {
+	case err := <-stopped:
+		t.Fatalf("the server did not wait for the request: %v", err)
+	default:
+	}
+	fmt.Fprint(conn, "}")
+	reply, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("the request was not answered: %v", err)
+	}
+	body, _ := io.ReadAll(reply.Body)
+	reply.Body.Close()
+	if reply.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "organizationId") {
+		t.Errorf("HTTP %d: %s", reply.StatusCode, body)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+// TestDrainGivesUp does not wait forever for a request that never ends.
+func TestDrainGivesUp(t *testing.T) {
+	c := config.Default()
+	c.Timeouts.Drain = 100 * time.Millisecond
+	srv, stop := start(t, c, nil)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.BaseURL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "POST /public/v1/query/whoami HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
+	time.Sleep(100 * time.Millisecond)
+	if err := stop(); err == nil || !strings.Contains(err.Error(), "did not finish within 100ms") {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+// TestTLS serves with a certificate.
+func TestTLS(t *testing.T) {
+	dir := t.TempDir()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := config.Default()
+	c.TLS.Certificate, c.TLS.Key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for path, block := range map[string]*pem.Block{
+		c.TLS.Certificate: {Type: "CERTIFICATE", Bytes: certificate},
+		c.TLS.Key:         {Type: "PRIVATE KEY", Bytes: private},
+	} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	srv, _ := start(t, c, nil)
+	parsed, err := x509.ParseCertificate(certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(parsed)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	defer transport.CloseIdleConnections()
+	reply, err := (&http.Client{Transport: transport}).Get(srv.BaseURL() + "/healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply.Body.Close()
+	if reply.StatusCode != http.StatusOK || !strings.HasPrefix(srv.BaseURL(), "https://") {
+		t.Errorf("HTTP %d at %s", reply.StatusCode, srv.BaseURL())
+	}
+}
+
+// TestWellKnown publishes the public halves of the server's keys, and they
+// stay the same.
+func TestWellKnown(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	keys, err := serverkeys.LoadOrCreate(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := serverkeys.LoadOrCreate(path)
+	if err != nil || again.SignerPublicKey() != keys.SignerPublicKey() || again.SessionPublicKey() != keys.SessionPublicKey() {
+		t.Fatalf("the keys changed: %v", err)
+	}
+	if text := fmt.Sprintf("%v %+v %#v %s", keys, keys, keys, keys); text != "[secret] [secret] [secret] [secret]" {
+		t.Errorf("the keys print as %s", text)
+	}
+	srv, _ := start(t, config.Default(), keys)
+	reply, err := http.Get(srv.BaseURL() + "/.well-known/latchkey.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	body, _ := io.ReadAll(reply.Body)
+	want := fmt.Sprintf(`{"version":"test","signerPublicKey":%q,"sessionPublicKey":%q}`, keys.SignerPublicKey(), keys.SessionPublicKey())
+	if string(body) != want {
+		t.Errorf("got  %s\nwant %s", body, want)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := serverkeys.Load(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a file that others can read: %v", err)
+	}
+}
+
+// TestMetricsListener keeps the metrics off the public listener.
+func TestMetricsListener(t *testing.T) {
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := config.Default()
+	c.Metrics.Listen = probe.Addr().String()
+	probe.Close()
+	srv, _ := start(t, c, nil)
+	for url, want := range map[string]int{
+		srv.BaseURL() + "/metrics":                http.StatusNotFound,
+		"http://" + c.Metrics.Listen + "/metrics": http.StatusOK,
+	} {
+		var reply *http.Response
+		for range 50 { // the second listener may come a moment later
+			if reply, err = http.Get(url); err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply.Body.Close()
+		if reply.StatusCode != want {
+			t.Errorf("%s: HTTP %d, want %d", url, reply.StatusCode, want)
+		}
+	}
+}
