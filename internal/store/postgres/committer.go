@@ -76,34 +76,47 @@ func (db *DB) write(commits []*store.Commit) []error {
 }
 
 // round sends the commits together and, if one of them made the database fail,
-// each alone, where it can only hurt itself.
+// each alone, where it can only hurt itself. The callers' contexts do not reach
+// here: none of them may stop the others' commits.
 func (db *DB) round(commits []*store.Commit) []error {
 	errs, err := db.try(commits)
 	if err == nil {
 		return errs
 	}
 	errs = make([]error, len(commits))
-	for i := range commits {
+	for i := range errs {
 		errs[i] = fmt.Errorf("committing: %w", err)
-		if len(commits) == 1 || unknown(err) {
-			continue
-		}
-		switch one, err := db.try(commits[i : i+1]); {
-		case err != nil:
+	}
+	if len(commits) == 1 || !rolledBack(err) {
+		return errs
+	}
+	ctx, cancel := db.deadline() // of all together, or those behind wait too long
+	defer cancel()
+	for i := range commits {
+		one, err := db.retry(ctx, commits[i:i+1])
+		if err != nil {
 			errs[i] = fmt.Errorf("committing: %w", err)
-		default:
+		} else {
 			errs[i] = one[0]
 		}
 	}
 	return errs
 }
 
-// try sends the commits, again if that is certain to be safe. The callers'
-// contexts do not reach here: none of them may stop the others' commits.
 func (db *DB) try(commits []*store.Commit) ([]error, error) {
-	// The server stops a statement first; this is for a server that is gone.
-	ctx, cancel := context.WithTimeout(context.Background(), db.timeout+5*time.Second)
+	ctx, cancel := db.deadline()
 	defer cancel()
+	return db.retry(ctx, commits)
+}
+
+// deadline is for a server that is gone; one that is there stops a statement
+// earlier by itself.
+func (db *DB) deadline() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), db.timeout+5*time.Second)
+}
+
+// retry sends the commits, again if that is certain to be safe.
+func (db *DB) retry(ctx context.Context, commits []*store.Commit) ([]error, error) {
 	for attempt := 0; ; attempt++ {
 		errs, err := db.send(ctx, commits)
 		if err == nil || attempt == maxRetries || !again(err) {
@@ -127,19 +140,14 @@ func again(err error) bool {
 	return false
 }
 
-// unknown says that the commits may have happened: the connection was lost, or
-// the server ended it, possibly after the commit, or says itself that it does
-// not know.
-func unknown(err error) bool {
-	var early notSent
-	if errors.As(err, &early) || pgconn.SafeToRetry(err) {
-		return false
-	}
+// rolledBack says that the server took the transaction back because of a
+// statement. Otherwise the commits may have happened: the connection was lost,
+// or the server ended it, possibly after the commit, or says itself that it
+// does not know.
+func rolledBack(err error) bool {
 	var pg *pgconn.PgError
-	if !errors.As(err, &pg) {
-		return true
-	}
-	return pg.SeverityUnlocalized != "ERROR" || pg.Code == "40003" || strings.HasPrefix(pg.Code, "08")
+	return errors.As(err, &pg) && pg.SeverityUnlocalized == "ERROR" &&
+		pg.Code != "40003" && !strings.HasPrefix(pg.Code, "08")
 }
 
 // pause waits a little longer after each attempt, and never as long as

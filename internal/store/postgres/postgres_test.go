@@ -45,19 +45,15 @@ func TestTwoNodes(t *testing.T) {
 	})
 }
 
-// TestIsolation: the statements hold at stricter levels too, where the
+// TestSerializable: the statements hold at the strictest level too, where the
 // database answers a conflict with an error.
-func TestIsolation(t *testing.T) {
-	for _, level := range []string{"repeatable read", "serializable"} {
-		t.Run(level, func(t *testing.T) {
-			storetest.RunContention(t, func(t *testing.T) store.Driver {
-				url := pgtest.URL(t)
-				execute(t, url, `DO $$ BEGIN EXECUTE format(
-					'ALTER DATABASE %I SET default_transaction_isolation = %L', current_database(), '`+level+`'); END $$`)
-				return storetest.NewNodes(openAt(t, url), openAt(t, url))
-			})
-		})
-	}
+func TestSerializable(t *testing.T) {
+	storetest.RunContention(t, func(t *testing.T) store.Driver {
+		url := pgtest.URL(t)
+		execute(t, url, `DO $$ BEGIN EXECUTE format(
+			'ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database()); END $$`)
+		return storetest.NewNodes(openAt(t, url), openAt(t, url))
+	})
 }
 
 func TestReopen(t *testing.T) {
@@ -79,7 +75,7 @@ func TestServerKill(t *testing.T) {
 }
 
 func TestOpenTogether(t *testing.T) {
-	for range 5 {
+	for range 3 {
 		url := pgtest.URL(t)
 		var wg sync.WaitGroup
 		for range 6 {

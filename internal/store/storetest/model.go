@@ -3,7 +3,6 @@ package storetest
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -151,22 +150,44 @@ func testModel(t *testing.T, db store.Driver) {
 				must(err)
 				equal(fmt.Sprintf("Activities(%+v)", q), m.list(o, q), got)
 			},
+			"recorded": func(rt *rapid.T) {
+				o := org.Draw(rt, "org")
+				if len(m.activities[o]) == 0 {
+					rt.Skip("no activity")
+				}
+				a := rapid.SampledFrom(m.activities[o]).Draw(rt, "activity")
+				got, err := db.Recorded(t.Context(), o, a.TimestampMs, a.Fingerprint)
+				must(err)
+				equal("Recorded", &a, got)
+				got, err = db.Activity(t.Context(), o, a.ID)
+				must(err)
+				equal("Activity", &a, got)
+			},
+			"get": func(rt *rapid.T) {
+				k := [3]string{org.Draw(rt, "org"), rapid.SampledFrom(kinds).Draw(rt, "kind"), id.Draw(rt, "id")}
+				got, err := db.Get(t.Context(), k[0], k[1], k[2])
+				must(err)
+				want, ok := m.items[k]
+				if ok != (got != nil) || want != string(got) {
+					rt.Fatalf("Get: %q, want %q", got, want)
+				}
+			},
 			"": func(rt *rapid.T) {
 				o := org.Draw(rt, "org")
 				v, err := db.Version(t.Context(), o)
 				must(err)
 				equal("Version", m.version[o], v)
-				for _, a := range m.activities[o] {
-					got, err := db.Recorded(t.Context(), o, a.TimestampMs, a.Fingerprint)
-					must(err)
-					equal("Recorded", &a, got)
-				}
-				for _, k := range slices.SortedFunc(maps.Keys(m.items), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
-					got, err := db.Get(t.Context(), k[0], k[1], k[2])
-					must(err)
-					equal("Get", []byte(m.items[k]), got)
-				}
 			},
 		})
+		for _, o := range []string{prefix + "x", prefix + "X"} {
+			list, err := db.Activities(t.Context(), o, store.ActivityQuery{})
+			must(err)
+			equal("Activities", m.list(o, store.ActivityQuery{}), list)
+			for _, k := range kinds {
+				items, err := db.Scan(t.Context(), o, k, store.Range{})
+				must(err)
+				equal("Scan", m.scan(o, k, store.Range{}), items)
+			}
+		}
 	})
 }

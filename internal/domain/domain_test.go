@@ -1,0 +1,84 @@
+package domain
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestQuorumReached(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		quorum    Quorum
+		approvers []string
+		want      bool
+	}{
+		{"one of one", Quorum{1, []string{"a"}}, []string{"a"}, true},
+		{"somebody else", Quorum{1, []string{"a"}}, []string{"b"}, false},
+		{"nobody", Quorum{1, []string{"a"}}, nil, false},
+		{"one of two needed", Quorum{2, []string{"a", "b"}}, []string{"a"}, false},
+		{"both", Quorum{2, []string{"a", "b"}}, []string{"b", "a"}, true},
+		{"one twice is one", Quorum{2, []string{"a", "b"}}, []string{"a", "a"}, false},
+		{"a member listed twice is one", Quorum{2, []string{"a", "a"}}, []string{"a"}, false},
+		{"threshold zero is closed", Quorum{0, []string{"a"}}, []string{"a"}, false},
+		{"threshold zero and nobody is closed", Quorum{0, nil}, nil, false},
+		{"negative threshold is closed", Quorum{-1, []string{"a"}}, []string{"a"}, false},
+		{"threshold above the members is closed", Quorum{3, []string{"a", "b"}}, []string{"a", "b"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.quorum.Reached(c.approvers...); got != c.want {
+				t.Errorf("Reached = %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestExpired(t *testing.T) {
+	created := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name    string
+		seconds uint64
+		after   time.Duration
+		want    bool
+	}{
+		{"no end", 0, 1000 * time.Hour, false},
+		{"fresh", 60, 59 * time.Second, false},
+		{"at its end", 60, 60 * time.Second, true},
+		{"long past", 60, time.Hour, true},
+		{"an end beyond all times", math.MaxUint64, 200 * 365 * 24 * time.Hour, false},
+		{"a clock that went back", 60, -time.Hour, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			key := APIKey{ExpirationSeconds: c.seconds, CreatedAt: created}
+			if got := key.Expired(created.Add(c.after)); got != c.want {
+				t.Errorf("Expired = %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestCanLogIn(t *testing.T) {
+	mail := &Organization{Features: []Feature{{Name: FeatureEmailAuth}}}
+	sms := &Organization{Features: []Feature{{Name: FeatureSMSAuth}}}
+	for _, c := range []struct {
+		name string
+		org  *Organization
+		user User
+		want bool
+	}{
+		{"nothing", mail, User{}, false},
+		{"lasting key", &Organization{}, User{APIKeys: []APIKey{{}}}, true},
+		{"expiring key", mail, User{APIKeys: []APIKey{{ExpirationSeconds: 5}}}, false},
+		{"passkey", &Organization{}, User{Authenticators: []Authenticator{{}}}, true},
+		{"mail", mail, User{Email: "a@example.com"}, true},
+		{"mail that is switched off", sms, User{Email: "a@example.com"}, false},
+		{"phone", sms, User{PhoneNumber: "+14155550100"}, true},
+		{"phone that is switched off", mail, User{PhoneNumber: "+14155550100"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.user.CanLogIn(c.org); got != c.want {
+				t.Errorf("CanLogIn = %v, want %v", got, c.want)
+			}
+		})
+	}
+}
