@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -30,10 +31,18 @@ func TestScripts(t *testing.T) {
 			"ready":   ready,
 			"mode":    mode,
 			"envfile": envfile,
+			"serving": serving,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("POSTGRES", pgtest.URL(t))
-			return nil
+			// Somebody else could take the port before the script does; that
+			// is rare enough, and fails loudly.
+			probe, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			e.Setenv("ADDRESS", probe.Addr().String())
+			return probe.Close()
 		},
 	})
 }
@@ -55,6 +64,20 @@ func ready(ts *testscript.TestScript, _ bool, args []string) {
 		time.Sleep(25 * time.Millisecond)
 	}
 	ts.Fatalf("no server became ready in %s", dir)
+}
+
+// serving waits until a server answers at $ADDRESS.
+func serving(ts *testscript.TestScript, _ bool, _ []string) {
+	for range 200 {
+		if reply, err := http.Get("http://" + ts.Getenv("ADDRESS") + "/readyz"); err == nil {
+			reply.Body.Close()
+			if reply.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	ts.Fatalf("no server became ready at %s", ts.Getenv("ADDRESS"))
 }
 
 // mode PERMISSIONS FILE checks the permissions of a file.

@@ -128,6 +128,17 @@ func TestCreateUsers(t *testing.T) {
 				t.Errorf("type %s, want the newest", got)
 			}
 		})
+		t.Run("generateAppProofs is accepted where clients put it", func(t *testing.T) {
+			key, _ := apiKey(t, client.P256, "key")
+			params := users(user("Prover", m{"apiKeys": []any{key}}))
+			params["generateAppProofs"] = true
+			body := s.Root.Body(t, "create_users", params)
+			body = append([]byte(`{"generateAppProofs":true,`), body[1:]...)
+			activity := s.Root.MustPost(t, "create_users", body).Get("activity")
+			if activity.Get("intent", "createUsersIntentV4").Has("generateAppProofs") || len(activity.Get("appProofs").List()) != 0 {
+				t.Errorf("activity: %v", activity)
+			}
+		})
 		t.Run("older callers omit arrays", func(t *testing.T) {
 			key, _ := apiKey(t, client.P256, "key")
 			s.Root.Submit(t, "create_users", users(m{"userName": "Terse", "apiKeys": []any{key}}))
