@@ -38,7 +38,7 @@ type Client struct {
 	// BaseURL is the server's address, such as https://keys.example.com.
 	BaseURL string
 	// Stamper signs each request. Without one, requests go out unsigned, which
-	// few operations allow.
+	// the interface refuses.
 	Stamper Stamper
 	// HTTP sends the requests. By default, a client with a timeout of 30
 	// seconds that does not follow redirects.

@@ -91,7 +91,9 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, s *store.Stor
 }
 
 // dataStore is the store of a data folder.
-func dataStore(dir string) string { return "sqlite:" + filepath.Join(dir, "latchkey.db") }
+func dataStore(dir string) string { return "sqlite:" + dataFile(dir) }
+
+func dataFile(dir string) string { return filepath.Join(dir, "latchkey.db") }
 
 func devPath(dir string) string { return filepath.Join(dir, "dev.json") }
 

@@ -99,6 +99,9 @@ func (cmd initCommand) storeURL() (string, error) {
 		if _, err := os.Stat(cmd.Data); err != nil {
 			return "", fmt.Errorf("--data: %w", err)
 		}
+		if _, err := readDevFile(cmd.Data); err == nil && !exists(dataFile(cmd.Data)) {
+			return "", fmt.Errorf("the dev server of %s keeps its data elsewhere; name that store in a config file and use --config", cmd.Data)
+		}
 		return dataStore(cmd.Data), nil
 	}
 	c, err := config.Load(cmd.Config)
@@ -106,4 +109,9 @@ func (cmd initCommand) storeURL() (string, error) {
 		return "", err
 	}
 	return c.Store, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -1,8 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 
 	"latchkey/client"
 	"latchkey/internal/secretfile"
@@ -25,10 +26,11 @@ func (cmd keygenCommand) Run() error {
 			KeyFile   string `json:"keyFile"` // the text that --out would have written
 		}{key.PublicKey(), key.KeyFile()})
 	}
-	if _, err := os.Lstat(cmd.Out); err == nil {
+	err = secretfile.Create(cmd.Out, []byte(key.KeyFile()+"\n"))
+	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists; keygen never overwrites a key", cmd.Out)
 	}
-	if err := secretfile.Write(cmd.Out, []byte(key.KeyFile()+"\n")); err != nil {
+	if err != nil {
 		return err
 	}
 	fmt.Println(key.PublicKey())

@@ -5,6 +5,7 @@ package activity
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,10 +72,23 @@ func (s Spec) named() Spec {
 	return s
 }
 
+// ofType takes a type apart into the name and version that it follows from.
+func ofType(activityType string) Spec {
+	s := Spec{Name: strings.ToLower(strings.TrimPrefix(activityType, "ACTIVITY_TYPE_")), Version: 1}
+	if i := strings.LastIndex(s.Name, "_v"); i > 0 {
+		if version, err := strconv.Atoi(s.Name[i+2:]); err == nil {
+			s.Name, s.Version = s.Name[:i], version
+		}
+	}
+	return s
+}
+
 func lowerCamel(name string) string {
 	words := strings.Split(name, "_")
 	for i := 1; i < len(words); i++ {
-		words[i] = strings.ToUpper(words[i][:1]) + words[i][1:]
+		if words[i] != "" {
+			words[i] = strings.ToUpper(words[i][:1]) + words[i][1:]
+		}
 	}
 	return strings.Join(words, "")
 }

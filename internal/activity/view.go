@@ -2,7 +2,6 @@ package activity
 
 import (
 	"encoding/hex"
-	"fmt"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,7 +27,7 @@ type View struct {
 	AppProofs      []jsontext.Value      `json:"appProofs" check:"required" doc:"Always empty: there is no enclave to prove anything."`
 	Fingerprint    string                `json:"fingerprint" check:"required" doc:"sha256: and the hex SHA-256 of the request body."`
 	CanApprove     bool                  `json:"canApprove" check:"required" doc:"Whether the caller may approve the activity."`
-	CanReject      bool                  `json:"canReject" check:"required" doc:"Whether the caller may reject the activity."`
+	CanReject      bool                  `json:"canReject" check:"required" doc:"Whether the caller may reject the activity; true also for completed ones, as clients expect."`
 	CreatedAt      record.Timestamp      `json:"createdAt" check:"required" doc:"When the activity was recorded."`
 	UpdatedAt      record.Timestamp      `json:"updatedAt" check:"required" doc:"When the activity last changed."`
 	Failure        jsontext.Value        `json:"failure" doc:"Why the activity failed; null unless it did."`
@@ -70,27 +69,35 @@ func (c *Catalog) Render(a *domain.Activity, user func(id string) (*domain.User,
 		}
 		view.Votes = append(view.Votes, vote)
 	}
-	declared := c.Activity(a.Type)
-	if declared == nil {
-		return View{}, fmt.Errorf("activity %s has type %s, which this version does not know", a.ID, a.Type)
+	names, nestedKey, nested, err := c.names(a)
+	if err != nil {
+		return View{}, err
 	}
-	view.Intent = object(member{declared.IntentKey, a.Intent})
+	view.Intent = object(member{names.IntentKey, a.Intent})
 	if a.Status == domain.StatusCompleted {
-		key, nested, err := declared.NestedIntent(a.Intent)
-		if err != nil {
-			return View{}, err
-		}
-		result := object(member{declared.ResultKey, a.Result})
+		result := object(member{names.ResultKey, a.Result})
 		view.Result = object(
-			member{declared.ResultKey, a.Result},
+			member{names.ResultKey, a.Result},
 			member{"activity", object(
 				member{"type", quote(a.Type)},
-				member{"intent", object(member{key, nested})},
+				member{"intent", object(member{nestedKey, nested})},
 				member{"result", result},
 			)},
 		)
 	}
 	return view, nil
+}
+
+// names finds what the members of an activity's view are called. A type that
+// is not in the catalog was recorded by a newer node: its names follow from
+// the rule, which all but a few types obey.
+func (c *Catalog) names(a *domain.Activity) (names Spec, nestedKey string, nested jsontext.Value, err error) {
+	if declared := c.Activity(a.Type); declared != nil {
+		nestedKey, nested, err = declared.NestedIntent(a.Intent)
+		return declared.Spec, nestedKey, nested, err
+	}
+	names = ofType(a.Type).named()
+	return names, names.IntentKey, a.Intent, nil
 }
 
 func renderVote(a *domain.Activity, v *domain.Vote, user func(id string) (*domain.User, error)) (VoteView, error) {

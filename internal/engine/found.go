@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -41,8 +42,11 @@ func Found(ctx context.Context, s *store.Store, f Founding, sameName bool, now t
 			if o.ID == f.OrganizationID {
 				return nil
 			}
-			if o.Name == f.OrganizationName && !sameName && Exists(ctx, s, o.ID) == nil {
-				return ErrNameTaken
+			if o.Name != f.OrganizationName || sameName {
+				continue
+			}
+			if err := Exists(ctx, s, o.ID); !errors.Is(err, store.ErrNoOrganization) {
+				return cmp.Or(err, ErrNameTaken)
 			}
 		}
 		return tx.KnownOrganizations().Insert(&domain.KnownOrganization{ID: f.OrganizationID, Name: f.OrganizationName})

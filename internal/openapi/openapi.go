@@ -96,7 +96,7 @@ func body(s any) object {
 
 func responses(reply any) object {
 	failure := object{
-		"description": "The request was refused; nothing was changed.",
+		"description": "The request was refused and changed nothing. A refused activity is recorded as failed if it was well-formed, signed and in time.",
 		"content":     object{"application/json": object{"schema": object{"$ref": "#/components/schemas/Error"}}},
 	}
 	return object{

@@ -23,14 +23,32 @@ func Read(path string) ([]byte, error) {
 // Write writes a file that only its owner can read, whole or not at all: a
 // crash leaves the old file or the new one.
 func Write(path string, text []byte) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
+	return write(path, text, os.Rename)
+}
+
+// Create is Write for a file that must not exist yet.
+func Create(path string, text []byte) error {
+	return write(path, text, os.Link) // which never replaces a file
+}
+
+func write(path string, text []byte, place func(from, to string) error) error {
+	dir := filepath.Dir(path)
+	temporary, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temporary.Name()) // gone already after the rename
+	defer os.Remove(temporary.Name()) // gone already after a rename
 	_, err = temporary.Write(text)
 	if err := errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
 		return err
 	}
-	return os.Rename(temporary.Name(), path)
+	if err := place(temporary.Name(), path); err != nil {
+		return err
+	}
+	// Until the folder is written too, a power cut can take the file away.
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }

@@ -4,6 +4,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -34,10 +35,15 @@ import (
 type Server struct {
 	config   *config.Config
 	log      *slog.Logger
-	listener net.Listener
-	main     *http.Server
-	metrics  *http.Server // nil: on the main listener
+	address  *net.TCPAddr
+	serving  []*serving // the interface first
 	draining atomic.Bool
+}
+
+// serving is one listener with what answers on it.
+type serving struct {
+	listener net.Listener
+	http     *http.Server
 }
 
 // OpenStore opens the store that a URL names.
@@ -85,17 +91,52 @@ func New(c *config.Config, s *store.Store, keys *serverkeys.Keys, log *slog.Logg
 		Timeout:     c.Timeouts.Request,
 		ServeMetric: c.Metrics.Listen == "",
 	})
-	if srv.listener, err = net.Listen("tcp", c.Listen); err != nil {
-		return nil, fmt.Errorf("listening on %s: %w", c.Listen, err)
+	if err := srv.listen(c.Listen, handler); err != nil {
+		return nil, err
 	}
-	srv.main = httpServer(c, handler, log)
+	srv.address = srv.serving[0].listener.Addr().(*net.TCPAddr)
+	if err := srv.encrypt(); err != nil {
+		return nil, errors.Join(err, srv.close())
+	}
 	if c.Metrics.Listen != "" {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", metrics.Handler())
-		srv.metrics = httpServer(c, mux, log)
-		srv.metrics.Addr = c.Metrics.Listen
+		if err := srv.listen(c.Metrics.Listen, mux); err != nil {
+			return nil, errors.Join(err, srv.close())
+		}
 	}
 	return srv, nil
+}
+
+func (s *Server) listen(address string, h http.Handler) error {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("listening on %s: %w", address, err)
+	}
+	s.serving = append(s.serving, &serving{listener: listener, http: httpServer(s.config, h, s.log)})
+	return nil
+}
+
+// encrypt puts TLS on the interface when the config asks for it.
+func (s *Server) encrypt() error {
+	if !s.config.TLS.Enabled() {
+		return nil
+	}
+	certificate, err := tls.LoadX509KeyPair(s.config.TLS.Certificate, s.config.TLS.Key)
+	if err != nil {
+		return fmt.Errorf("loading the TLS certificate: %w", err)
+	}
+	s.serving[0].listener = tls.NewListener(s.serving[0].listener, &tls.Config{
+		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+	})
+	return nil
+}
+
+func (s *Server) close() (err error) {
+	for _, on := range s.serving {
+		err = errors.Join(err, on.listener.Close())
+	}
+	return err
 }
 
 func documents(catalog *activity.Catalog, keys *serverkeys.Keys, version string) (map[string][]byte, error) {
@@ -142,39 +183,34 @@ func (s *Server) BaseURL() string {
 	if s.config.TLS.Enabled() {
 		scheme = "https"
 	}
-	address := s.listener.Addr().(*net.TCPAddr)
-	host := address.IP.String()
-	if address.IP.IsUnspecified() {
+	host := s.address.IP.String()
+	if s.address.IP.IsUnspecified() {
 		host = "127.0.0.1" // it listens on all addresses, this one among them
 	}
-	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(address.Port))
+	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(s.address.Port))
 }
 
 // Run answers requests until ctx ends, then lets those under way finish.
 func (s *Server) Run(ctx context.Context) error {
-	failed := make(chan error, 2)
-	go func() {
-		if s.config.TLS.Enabled() {
-			failed <- s.main.ServeTLS(s.listener, s.config.TLS.Certificate, s.config.TLS.Key)
-		} else {
-			failed <- s.main.Serve(s.listener)
-		}
-	}()
-	if s.metrics != nil {
-		go func() { failed <- s.metrics.ListenAndServe() }()
+	failed := make(chan error, len(s.serving))
+	for _, on := range s.serving {
+		go func() { failed <- on.http.Serve(on.listener) }()
 	}
 	select {
 	case err := <-failed:
-		return err
+		return errors.Join(err, s.shutdown(ctx))
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
-	s.log.Info("shutting down", "drain", s.config.Timeouts.Drain)
+	s.log.Info("shutting down", "drain", s.config.Timeouts.Drain.String())
+	return s.shutdown(ctx)
+}
+
+func (s *Server) shutdown(ctx context.Context) (err error) {
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Timeouts.Drain)
 	defer cancel()
-	err := s.main.Shutdown(drain)
-	if s.metrics != nil {
-		err = errors.Join(err, s.metrics.Shutdown(drain))
+	for _, on := range s.serving {
+		err = errors.Join(err, on.http.Shutdown(drain))
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("some requests did not finish within %v", s.config.Timeouts.Drain)
