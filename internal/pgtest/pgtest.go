@@ -6,8 +6,8 @@
 // and the cluster ends with the process, however that ends. A missing
 // PostgreSQL fails the test: a skipped test proves nothing.
 //
-// Flushes to the disk are on, as in production, so that tests of durability
-// mean something.
+// A server that it starts itself flushes to the disk, as in production, so that
+// tests of durability mean something; Start always makes such a one.
 package pgtest
 
 import (

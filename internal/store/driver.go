@@ -42,7 +42,8 @@ type Driver interface {
 	// ErrRecorded when the activity's (timestamp, fingerprint) pair, or its
 	// id, is already there. After any other error, including one from ctx,
 	// the caller cannot know whether the commit happened; the same request
-	// sent again finds out.
+	// sent again finds out, and the bytes of c must be left alone: they may
+	// still be read.
 	Commit(ctx context.Context, c *Commit) error
 
 	// Ready reports whether the database answers and is migrated.

@@ -76,6 +76,7 @@ func kinds() map[string]*store.Kind[note] {
 				Name: "name", Keys: func(n *note) []string { return []string{n.Name} },
 				Taken: func(name string) error { return fault.Taken("name %q is taken", name) },
 			}},
+			Lists: []store.Index[note]{{Name: "text", Keys: func(n *note) []string { return strings.Fields(n.Text) }}},
 		}
 	}
 	return all
@@ -207,6 +208,94 @@ func TestTable(t *testing.T) {
 			}
 			return nil
 		}))
+	})
+}
+
+// TestListBy finds records by something that many of them share.
+func TestListBy(t *testing.T) {
+	eachKind(t, func(t *testing.T, s *store.Store, org string, notes func(*store.Tx) store.Table[note]) {
+		by := func(n store.Table[note], key, after string, limit int) string {
+			t.Helper()
+			found, err := n.ListBy("text", key, after, limit)
+			must(t, err)
+			var ids []string
+			for _, x := range found {
+				ids = append(ids, x.ID)
+			}
+			return strings.Join(ids, " ")
+		}
+		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
+			for i, text := range []string{"red", "red blue", "blue", "red\x1fder", "redder", "red"} {
+				must(t, notes(tx).Insert(&note{ID: fmt.Sprint("n", i), Name: fmt.Sprint(i), Text: text}))
+			}
+			return nil
+		}))
+		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
+			n := notes(tx)
+			for _, c := range []struct {
+				key, after string
+				limit      int
+				want       string
+			}{
+				{"red", "", 0, "n0 n1 n5"},
+				{"red", "n0", 0, "n1 n5"},
+				{"red", "", 2, "n0 n1"},
+				{"red", "n1", 1, "n5"},
+				{"blue", "", 0, "n1 n2"},
+				{"red\x1fder", "", 0, "n3"},
+				{"green", "", 0, ""},
+			} {
+				if got := by(n, c.key, c.after, c.limit); got != c.want {
+					t.Errorf("%q after %q, %d: %s, want %s", c.key, c.after, c.limit, got, c.want)
+				}
+			}
+			must(t, n.Edit("n0", func(x *note) error { x.Text = "blue"; return nil }))
+			must(t, n.Delete("n5"))
+			must(t, n.Insert(&note{ID: "n9", Name: "9", Text: "red"}))
+			if got := by(n, "red", "", 2); got != "n1 n9" {
+				t.Errorf("in the transaction: %s", got)
+			}
+			return nil
+		}))
+		must(t, s.View(t.Context(), org, func(tx *store.Tx) error {
+			if got := by(notes(tx), "red", "", 0) + "; " + by(notes(tx), "blue", "", 0); got != "n1 n9; n0 n1 n2" {
+				t.Errorf("after the commit: %s", got)
+			}
+			return nil
+		}))
+	})
+}
+
+// TestShelf keeps ciphertext with the transaction that it belongs to.
+func TestShelf(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, org string) {
+		want := func(name, text string) {
+			t.Helper()
+			must(t, s.View(t.Context(), org, func(tx *store.Tx) error {
+				if got, err := tx.Shelf().Sealed(name); err != nil || string(got) != text || (got == nil) != (text == "") {
+					t.Errorf("%s is %q, %v", name, got, err)
+				}
+				return nil
+			}))
+		}
+		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
+			must(t, tx.Shelf().Seal("kept", []byte("text")))
+			must(t, tx.Shelf().Seal("dropped", []byte("text")))
+			if got, err := tx.Shelf().Sealed("kept"); string(got) != "text" || err != nil {
+				t.Errorf("in the transaction: %q, %v", got, err)
+			}
+			return tx.Shelf().Delete("dropped")
+		}))
+		want("kept", "text")
+		want("dropped", "")
+		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
+			must(t, tx.Shelf().Delete("kept"))
+			tx.Discard()
+			return nil
+		}))
+		want("kept", "text")
+		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error { return tx.Shelf().Delete("kept") }))
+		want("kept", "")
 	})
 }
 

@@ -18,6 +18,7 @@ type Tx struct {
 	version  int64
 	snapshot *snapshot
 	tables   map[string]pending
+	sealed   map[string][]byte // by name; nil when removed
 	activity *Activity
 	// looseReads is set by reads that bypass the snapshot: a view that made
 	// some must check that the organization has not moved on.
@@ -35,6 +36,7 @@ func (tx *Tx) Org() string { return tx.org }
 // Discard forgets everything that was written so far.
 func (tx *Tx) Discard() {
 	tx.tables = map[string]pending{}
+	tx.sealed = nil
 	tx.activity = nil
 }
 
@@ -103,6 +105,9 @@ func (tx *Tx) commit() (*Commit, error) {
 			return nil, err
 		}
 		c.Changes = append(c.Changes, changes...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(tx.sealed)) {
+		c.Changes = append(c.Changes, Change{Kind: sealedKind, ID: name, Body: tx.sealed[name]})
 	}
 	if c.Activity == nil && len(c.Changes) == 0 {
 		return nil, nil

@@ -56,6 +56,12 @@ func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error
 		}
 	}
 	if err := conn.SendBatch(ctx, &b.Batch).Close(); err != nil {
+		if conn.Conn().IsClosed() {
+			// The server is likely gone, and with it the other connections:
+			// let nobody find that out one by one.
+			db.writes.Reset()
+			db.reads.Reset()
+		}
 		return nil, err
 	}
 	return b.errs, nil

@@ -28,7 +28,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"latchkey/internal/store"
-	"latchkey/internal/store/sqlite/group"
+	"latchkey/internal/store/group"
 )
 
 var _ store.Driver = (*DB)(nil)
@@ -42,6 +42,10 @@ const minServer = 15_00_00
 // committers is how many groups are under way at once: one collects while
 // the other flushes. Measured; more only make the groups smaller.
 const committers = 2
+
+// pingAfter is how long a connection may be idle before it is asked whether it
+// still works.
+const pingAfter = 100 * time.Millisecond
 
 // Config tunes the driver. The zero value is usable.
 type Config struct {
@@ -129,6 +133,9 @@ func openPool(ctx context.Context, url string, cfg Config, size int32) (*pgxpool
 	if p["synchronous_commit"] != "remote_apply" { // which is stronger
 		p["synchronous_commit"] = "on"
 	}
+	// After a failover the pool is full of dead connections. One that was busy
+	// a moment ago is not asked, so that under load nothing is paid for this.
+	c.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
 	// A standby could answer with an old version.
 	if c.ConnConfig.ValidateConnect == nil {
 		c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite

@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"latchkey/internal/store"
-	"latchkey/internal/store/sqlite/group"
+	"latchkey/internal/store/group"
 )
 
 var _ store.Driver = (*DB)(nil)

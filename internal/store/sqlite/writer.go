@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"latchkey/internal/store"
-	"latchkey/internal/store/sqlite/group"
+	"latchkey/internal/store/group"
 )
 
 // writer is the one goroutine that writes.

@@ -129,35 +129,11 @@ func (l *ledger) check(t *testing.T, db store.Driver) {
 	defer l.mu.Unlock()
 	for o := range workOrgs {
 		org := fmt.Sprint("org", o)
-		version, err := db.Version(t.Context(), org)
-		if err != nil {
-			t.Fatal(err)
+		s := read(t, db, org)
+		if s.version < l.changed[org] {
+			t.Fatalf("%s is at version %d, but %d was acknowledged", org, s.version, l.changed[org])
 		}
-		if version < l.changed[org] {
-			t.Fatalf("%s is at version %d, but %d was acknowledged", org, version, l.changed[org])
-		}
-		if version == 0 {
-			if n := countActivities(t, db, org); n != 0 {
-				t.Fatalf("%s was never founded and has %d activities", org, n)
-			}
-			continue
-		}
-		n := strconv.FormatInt(version, 10)
-		wantItem(t, db, org, "counter", "first", []byte(n))
-		wantItem(t, db, org, "counter", "second", []byte(n+strings.Repeat(" ", 5000)))
-		history, err := db.Scan(t.Context(), org, "history", store.Range{})
-		if err != nil || len(history) != int(min(version, 3)) {
-			t.Fatalf("%s at version %d has a history of %d, %v", org, version, len(history), err)
-		}
-		changes, err := db.Activities(t.Context(), org, store.ActivityQuery{Types: []string{typeChange}})
-		if err != nil || int64(len(changes)) != version {
-			t.Fatalf("%s is at version %d, but has %d changes, %v", org, version, len(changes), err)
-		}
-		for _, c := range changes {
-			if c.ID != "change-"+string(c.Body) {
-				t.Fatalf("%s: activity %s has the body %s", org, c.ID, c.Body)
-			}
-		}
+		s.check(t, org)
 		for _, id := range l.added[org] {
 			got, err := db.Activity(t.Context(), org, id)
 			if err != nil || got == nil {
@@ -165,6 +141,62 @@ func (l *ledger) check(t *testing.T, db store.Driver) {
 			}
 		}
 		l.added[org] = nil
+	}
+}
+
+// state is an organization as work leaves it.
+type state struct {
+	version       int64
+	first, second []byte
+	history       []store.Item
+	changes       []store.Activity
+}
+
+// read reads one state. A server may still be busy with what a killed client
+// sent it, so the version can move meanwhile.
+func read(t *testing.T, db store.Driver, org string) (s state) {
+	t.Helper()
+	for {
+		var errs [6]error
+		s.version, errs[0] = db.Version(t.Context(), org)
+		s.first, errs[1] = db.Get(t.Context(), org, "counter", "first")
+		s.second, errs[2] = db.Get(t.Context(), org, "counter", "second")
+		s.history, errs[3] = db.Scan(t.Context(), org, "history", store.Range{})
+		s.changes, errs[4] = db.Activities(t.Context(), org, store.ActivityQuery{Types: []string{typeChange}})
+		var after int64
+		after, errs[5] = db.Version(t.Context(), org)
+		if err := errors.Join(errs[:]...); err != nil {
+			t.Fatal(err)
+		}
+		if after == s.version {
+			return s
+		}
+	}
+}
+
+// check expects that all parts of the state are of the same version.
+func (s *state) check(t *testing.T, org string) {
+	t.Helper()
+	if int64(len(s.changes)) != s.version {
+		t.Fatalf("%s is at version %d, but has %d changes", org, s.version, len(s.changes))
+	}
+	for _, c := range s.changes {
+		if c.ID != "change-"+string(c.Body) {
+			t.Fatalf("%s: activity %s has the body %s", org, c.ID, c.Body)
+		}
+	}
+	if len(s.history) != int(min(s.version, 3)) {
+		t.Fatalf("%s at version %d has a history of %d", org, s.version, len(s.history))
+	}
+	if s.version == 0 {
+		if s.first != nil || s.second != nil {
+			t.Fatalf("%s was never founded and has items", org)
+		}
+		return
+	}
+	n := strconv.FormatInt(s.version, 10)
+	if string(s.first) != n || string(s.second) != n+strings.Repeat(" ", 5000) {
+		t.Fatalf("%s at version %d has items of %s and %.10s", org, s.version, s.first, s.second)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"latchkey/internal/store"
-	"latchkey/internal/store/sqlite/group"
+	"latchkey/internal/store/group"
 )
 
 // start lets one taker work, each group taking flush, and returns the sizes of

@@ -1,0 +1,170 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+)
+
+// This file holds how tables are read: what a transaction wrote lies over what
+// is in memory or in the database.
+
+// spare is how many stored records fill a page of limit when the transaction
+// has deleted some of them.
+func (t Table[T]) spare(limit int) int {
+	if limit == 0 {
+		return 0
+	}
+	return limit + len(t.written().rows)
+}
+
+// merge puts what the transaction wrote over what is stored.
+func (t Table[T]) merge(stored []*T, after string, limit int, belongs func(*T) bool) []*T {
+	merged := make(map[string]*T, len(stored))
+	for _, value := range stored {
+		merged[t.kind.ID(value)] = value
+	}
+	for id, r := range t.written().rows {
+		switch {
+		case r.after == nil || !belongs(r.after):
+			delete(merged, id)
+		case id > after:
+			merged[id] = r.after
+		}
+	}
+	var list []*T
+	for _, id := range slices.Sorted(maps.Keys(merged)) {
+		if limit > 0 && len(list) == limit {
+			break
+		}
+		list = append(list, merged[id])
+	}
+	return list
+}
+
+// owner returns the id of the record that has the key, "" when none has.
+func (t Table[T]) owner(index, key string) (string, error) {
+	if id, ok := t.written().unique[index][key]; ok {
+		return id, nil
+	}
+	if t.kind.Resident {
+		all, err := load(t.tx, t.kind)
+		if err != nil {
+			return "", err
+		}
+		return all.unique[index][key], nil
+	}
+	t.tx.looseReads = true
+	id, err := t.tx.store.driver.Get(t.tx.ctx, t.tx.org, t.indexKind(index), key)
+	return string(id), err
+}
+
+func (t Table[T]) lookup(id string) (*T, error) {
+	if r, ok := t.written().rows[id]; ok {
+		return r.after, nil
+	}
+	if t.kind.Resident {
+		all, err := load(t.tx, t.kind)
+		if err != nil {
+			return nil, err
+		}
+		return all.byID[id], nil
+	}
+	t.tx.looseReads = true
+	body, err := t.tx.store.driver.Get(t.tx.ctx, t.tx.org, t.kind.Name, id)
+	if err != nil || body == nil {
+		return nil, err
+	}
+	return t.decode(Item{ID: id, Body: body})
+}
+
+func (t Table[T]) listResidents(after string) ([]*T, error) {
+	all, err := load(t.tx, t.kind)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*T, 0, len(all.ids))
+	for _, id := range all.ids {
+		if id > after {
+			list = append(list, all.byID[id])
+		}
+	}
+	return list, nil
+}
+
+func (t Table[T]) listStored(after string, limit int) ([]*T, error) {
+	t.tx.looseReads = true
+	r := Range{From: after + "\x01", Limit: limit} // the least id that is greater, for ids hold no control characters
+	items, err := t.tx.store.driver.Scan(t.tx.ctx, t.tx.org, t.kind.Name, r)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*T, 0, len(items))
+	for _, item := range items {
+		value, err := t.decode(item)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, value)
+	}
+	return list, nil
+}
+
+// listed is the id of a list index's entry: the key, a separator, the record.
+func listed(key, id string) string { return key + separator + id }
+
+// separator is in no id of a record, so that the last one in an entry is ours.
+const separator = "\x1f"
+
+func (t Table[T]) listIndexed(index, key, after string, limit int) ([]*T, error) {
+	t.tx.looseReads = true
+	r := Range{From: listed(key, after), To: key + "\x20", Limit: limit}
+	if after != "" {
+		r.From += "\x01"
+	}
+	var list []*T
+	for {
+		entries, err := t.tx.store.driver.Scan(t.tx.ctx, t.tx.org, t.indexKind(index), r)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			id := string(entry.Body)
+			if entry.ID != listed(key, id) {
+				continue // of a longer key that begins like ours
+			}
+			body, err := t.tx.store.driver.Get(t.tx.ctx, t.tx.org, t.kind.Name, id)
+			if err != nil {
+				return nil, err
+			}
+			if body == nil {
+				return nil, errStale // it was deleted between the two reads
+			}
+			value, err := t.decode(Item{ID: id, Body: body})
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		if limit == 0 || len(entries) < limit || len(list) >= limit {
+			return list, nil
+		}
+		r.From = entries[len(entries)-1].ID + "\x01"
+	}
+}
+
+func (t Table[T]) decode(item Item) (*T, error) {
+	value := new(T)
+	if err := json.Unmarshal(item.Body, value); err != nil {
+		return nil, damaged(t.tx.org, t.kind.Name, item.ID, err)
+	}
+	return value, nil
+}
+
+func (t Table[T]) indexKind(index string) string { return t.kind.Name + "." + index }
+
+func damaged(org, kind, id string, err error) error {
+	return fmt.Errorf("store: %s %s of organization %s cannot be read: %w", kind, id, org, err)
+}

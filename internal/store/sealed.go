@@ -1,0 +1,40 @@
+package store
+
+// sealedKind is the kind of everything that only the vault can read.
+const sealedKind = "sealed"
+
+// Shelf holds ciphertext by name, in the transaction: a key and the record that
+// speaks of it are committed together. What is on it means nothing to anyone
+// but the vault.
+type Shelf struct{ tx *Tx }
+
+// Shelf is the organization's ciphertext.
+func (tx *Tx) Shelf() Shelf { return Shelf{tx} }
+
+// Sealed returns what is kept under a name, nil when there is nothing.
+func (s Shelf) Sealed(name string) ([]byte, error) {
+	if body, ok := s.tx.sealed[name]; ok {
+		return body, nil
+	}
+	s.tx.looseReads = true
+	return s.tx.store.driver.Get(s.tx.ctx, s.tx.org, sealedKind, name)
+}
+
+// Seal keeps ciphertext under a name.
+func (s Shelf) Seal(name string, ciphertext []byte) error {
+	s.write(name, ciphertext)
+	return nil
+}
+
+// Delete removes what is kept under a name; it is no mistake if nothing is.
+func (s Shelf) Delete(name string) error {
+	s.write(name, nil)
+	return nil
+}
+
+func (s Shelf) write(name string, body []byte) {
+	if s.tx.sealed == nil {
+		s.tx.sealed = map[string][]byte{}
+	}
+	s.tx.sealed[name] = body
+}

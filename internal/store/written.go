@@ -1,0 +1,152 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"latchkey/internal/fault"
+)
+
+// This file holds what a transaction wrote, until it is committed.
+
+// written is what a transaction changed of one kind.
+type written[T any] struct {
+	kind   *Kind[T]
+	rows   map[string]*row[T]
+	unique map[string]map[string]string // index, key -> id; "" when freed
+}
+
+// row is one changed record: nil before when it is new, nil after when it is
+// deleted.
+type row[T any] struct{ before, after *T }
+
+func (t Table[T]) put(id string, before, after *T) error {
+	w := t.written()
+	for _, index := range t.kind.Unique {
+		if err := t.reindex(w, index, id, before, after); err != nil {
+			return err
+		}
+	}
+	if r, ok := w.rows[id]; ok {
+		r.after = after
+	} else {
+		w.rows[id] = &row[T]{before: before, after: after}
+	}
+	return nil
+}
+
+func (t Table[T]) reindex(w *written[T], index Index[T], id string, before, after *T) error {
+	taken := w.unique[index.Name]
+	if before != nil {
+		for _, key := range index.Keys(before) {
+			taken[key] = ""
+		}
+	}
+	if after == nil {
+		return nil
+	}
+	for _, key := range index.Keys(after) {
+		if !validKey(key) {
+			return fault.Invalid("%s: a value holds a NUL or is not UTF-8", t.kind.Label)
+		}
+		owner, err := t.owner(index.Name, key)
+		if err != nil {
+			return err
+		}
+		if owner != "" {
+			return index.Taken(key)
+		}
+		taken[key] = id
+	}
+	return nil
+}
+
+func (t Table[T]) written() *written[T] {
+	if w, ok := t.tx.tables[t.kind.Name]; ok {
+		return w.(*written[T])
+	}
+	w := &written[T]{kind: t.kind, rows: map[string]*row[T]{}, unique: map[string]map[string]string{}}
+	for _, index := range t.kind.Unique {
+		w.unique[index.Name] = map[string]string{}
+	}
+	t.tx.tables[t.kind.Name] = w
+	return w
+}
+
+// changes renders what was written for the driver, in a fixed order.
+func (w *written[T]) changes() ([]Change, error) {
+	var all []Change
+	for _, id := range slices.Sorted(maps.Keys(w.rows)) {
+		r := w.rows[id]
+		switch {
+		case r.after != nil:
+			body, err := json.Marshal(r.after)
+			if err != nil {
+				return nil, fmt.Errorf("encoding %s %s: %w", w.kind.Label, id, err)
+			}
+			all = append(all, Change{Kind: w.kind.Name, ID: id, Body: body})
+		case r.before != nil:
+			all = append(all, Change{Kind: w.kind.Name, ID: id})
+		}
+	}
+	if w.kind.Resident {
+		return all, nil // its indexes are made anew when it is loaded
+	}
+	for _, index := range w.kind.Unique {
+		keys := w.unique[index.Name]
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			change := Change{Kind: w.kind.Name + "." + index.Name, ID: key}
+			if id := keys[key]; id != "" {
+				change.Body = []byte(id)
+			}
+			all = append(all, change)
+		}
+	}
+	for _, index := range w.kind.Lists {
+		for _, id := range slices.Sorted(maps.Keys(w.rows)) {
+			all = append(all, w.relisted(index, id)...)
+		}
+	}
+	return all, nil
+}
+
+// relisted is what a changed record changes in a list index.
+func (w *written[T]) relisted(index Index[T], id string) (changes []Change) {
+	var before, after []string
+	if r := w.rows[id]; r.before != nil {
+		before = index.Keys(r.before)
+	}
+	if r := w.rows[id]; r.after != nil {
+		after = index.Keys(r.after)
+	}
+	kind := w.kind.Name + "." + index.Name
+	for _, key := range before {
+		if !slices.Contains(after, key) {
+			changes = append(changes, Change{Kind: kind, ID: listed(key, id)})
+		}
+	}
+	for _, key := range after {
+		if !slices.Contains(before, key) {
+			changes = append(changes, Change{Kind: kind, ID: listed(key, id), Body: []byte(id)})
+		}
+	}
+	return changes
+}
+
+func clone[T any](value *T) (*T, error) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	copied := new(T)
+	return copied, json.Unmarshal(body, copied)
+}
+
+// validKey holds for what every driver can keep as an id.
+func validKey(key string) bool {
+	return !strings.ContainsRune(key, 0) && strings.ToValidUTF8(key, "") == key
+}
