@@ -1,0 +1,151 @@
+// Package unseal has the ways to hand the vault its master key: a file, a file
+// under a passphrase, an environment variable, a file descriptor.
+//
+// The key is 32 random bytes, written as 64 hex digits or in base64. No error
+// of this package quotes what it read.
+package unseal
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"latchkey/internal/secretfile"
+)
+
+const (
+	keySize = 32
+	// maxText is far above any way to write a key.
+	maxText = 4 << 10
+)
+
+// Source is a way to obtain the master key. It is a vault.Unsealer.
+type Source struct {
+	name string
+	read func() ([]byte, error)
+}
+
+// Name says where the key comes from.
+func (s *Source) Name() string { return s.name }
+
+// Unseal reads the key, lends it to use, and wipes it.
+func (s *Source) Unseal(use func(master *[32]byte) error) error {
+	text, err := s.read()
+	defer clear(text)
+	if err != nil {
+		return err
+	}
+	var key [keySize]byte
+	defer clear(key[:])
+	if err := parse(&key, text); err != nil {
+		return err
+	}
+	return use(&key)
+}
+
+var errText = errors.New("it must be 32 bytes, written as 64 hex digits or in base64")
+
+// parse reads the text of a key. Space around it does not count.
+func parse(key *[keySize]byte, text []byte) error {
+	text = bytes.TrimSpace(text)
+	// Longer than either form, so that what is too long does not fit.
+	var buffer [keySize + 16]byte
+	defer clear(buffer[:])
+	for _, form := range []struct {
+		size   int
+		decode func(dst, src []byte) (int, error)
+	}{
+		{hex.EncodedLen(keySize), hex.Decode},
+		{base64.StdEncoding.EncodedLen(keySize), base64.StdEncoding.Strict().Decode},
+		{base64.RawStdEncoding.EncodedLen(keySize), base64.RawStdEncoding.Strict().Decode},
+	} {
+		if len(text) != form.size {
+			continue
+		}
+		if n, err := form.decode(buffer[:], text); err == nil && n == keySize {
+			copy(key[:], buffer[:])
+			return nil
+		}
+	}
+	return errText
+}
+
+// newKey writes a fresh key as a line of hex.
+func newKey() []byte {
+	var key [keySize]byte
+	defer clear(key[:])
+	rand.Read(key[:]) // never fails: it ends the program instead
+	return append(hex.AppendEncode(make([]byte, 0, 2*keySize+1), key[:]), '\n')
+}
+
+// File reads the key from a file that only its owner can read.
+func File(path string) *Source {
+	return &Source{name: "file " + path, read: func() ([]byte, error) { return secretfile.Read(path) }}
+}
+
+// Create makes a fresh key in a new file for File. It refuses a path where
+// there is something: the key that is lost could not be replaced.
+func Create(path string) error {
+	text := newKey()
+	defer clear(text)
+	return create(path, text)
+}
+
+func create(path string, text []byte) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = fmt.Errorf("unseal: %s already exists; a master key is never overwritten", path)
+		}
+		return err
+	}
+	if err := secretfile.Write(path, text); err != nil {
+		return fmt.Errorf("unseal: %w", err)
+	}
+	return nil
+}
+
+// Env reads the key from an environment variable and unsets it, so that
+// programs that this one starts do not inherit it. It works once.
+func Env(name string) *Source {
+	return &Source{name: "environment variable " + name, read: func() ([]byte, error) {
+		text, ok := os.LookupEnv(name)
+		if !ok {
+			return nil, errors.New("the variable is not set")
+		}
+		if err := os.Unsetenv(name); err != nil {
+			return nil, err
+		}
+		return []byte(text), nil
+	}}
+}
+
+// FD reads the key from a file descriptor that the process was started with,
+// to its end, and closes it. It works once.
+func FD(n int) *Source {
+	return &Source{name: fmt.Sprintf("file descriptor %d", n), read: func() ([]byte, error) {
+		file := os.NewFile(uintptr(n), "master key")
+		if n < 0 || file == nil {
+			return nil, errors.New("there is no such descriptor")
+		}
+		defer file.Close()
+		return readAll(file)
+	}}
+}
+
+func readAll(r io.Reader) ([]byte, error) {
+	text := make([]byte, maxText) // all at once: growing would leave copies behind
+	n, err := io.ReadFull(r, text)
+	switch {
+	case err == nil:
+		return text, errText
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return text[:n], nil
+	}
+	return text, err
+}
