@@ -20,7 +20,6 @@ import (
 	"latchkey/internal/ids"
 	"latchkey/internal/secretfile"
 	"latchkey/internal/server"
-	"latchkey/internal/serverkeys"
 	"latchkey/internal/store"
 )
 
@@ -59,10 +58,11 @@ func (cmd devCommand) Run(ctx context.Context) error {
 }
 
 func (cmd devCommand) serve(ctx context.Context, c *config.Config, s *store.Store) error {
-	keys, err := serverkeys.LoadOrCreate(filepath.Join(cmd.Data, "server-keys.json"))
+	keys, err := server.OpenKeys(ctx, s, "file:"+filepath.Join(cmd.Data, "master.key"), "")
 	if err != nil {
 		return err
 	}
+	defer keys.Vault.Close()
 	srv, err := server.New(c, s, keys, server.NewLogger(os.Stderr, c.Log), version)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, s *store.Stor
 		return err
 	}
 	file.BaseURL = srv.BaseURL()
-	file.SignerPublicKey, file.SessionPublicKey = keys.SignerPublicKey(), keys.SessionPublicKey()
+	file.SignerPublicKey, file.SessionPublicKey = keys.Identity.SignerPublicKey(), keys.Identity.SessionPublicKey()
 	if err := file.write(cmd.Data); err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/go-json-experiment/json"
+
+	"latchkey/internal/vault"
 )
 
 // version is set by the build.
@@ -24,6 +26,7 @@ type commands struct {
 	Init    initCommand    `cmd:"" help:"Create a parent organization with one root user and API key."`
 	Keygen  keygenCommand  `cmd:"" help:"Make a key pair for API requests."`
 	Request requestCommand `cmd:"" help:"Stamp a request with a key, send it, and show the reply."`
+	Vault   vaultCommand   `cmd:"" help:"Look after the keys at rest."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -31,6 +34,9 @@ func main() { os.Exit(run()) }
 
 // run is main without the exit, so that tests can be the program.
 func run() int {
+	if err := vault.Harden(); err != nil {
+		fmt.Fprintf(os.Stderr, "latchkey: the memory of this process is not fully protected: %v\n", err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var c commands

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 
 	"latchkey/internal/config"
 	"latchkey/internal/server"
-	"latchkey/internal/serverkeys"
+	"latchkey/internal/store"
 )
 
 type serveCommand struct {
@@ -20,21 +21,40 @@ func (cmd serveCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var keys *serverkeys.Keys
-	if c.ServerKeys != "" {
-		if keys, err = serverkeys.LoadOrCreate(c.ServerKeys); err != nil {
-			return err
-		}
-	}
 	log := server.NewLogger(os.Stderr, c.Log)
 	s, err := server.OpenStore(ctx, c.Store)
 	if err != nil {
 		return err
 	}
+	return errors.Join(cmd.serve(ctx, c, s, log), s.Close())
+}
+
+func (serveCommand) serve(ctx context.Context, c *config.Config, s *store.Store, log *slog.Logger) error {
+	keys, err := server.OpenKeys(ctx, s, c.MasterKey, c.PreviousMasterKey)
+	if err != nil {
+		return err
+	}
+	defer keys.Vault.Close()
 	srv, err := server.New(c, s, keys, log, version)
 	if err != nil {
-		return errors.Join(err, s.Close())
+		return err
 	}
 	log.Info("ready", "address", srv.BaseURL(), "version", version)
-	return errors.Join(srv.Run(ctx), s.Close())
+	if c.PreviousMasterKey == "" {
+		return srv.Run(ctx)
+	}
+	// Embedded storage is held by this process, so that no other can do it.
+	rewrapped := make(chan struct{})
+	go func() {
+		defer close(rewrapped)
+		changed, err := server.Rewrap(ctx, s, keys.Vault)
+		if err != nil {
+			log.Error("bringing keys under the new master key; the next start goes on", "organizations", changed, "error", err)
+			return
+		}
+		log.Info("all keys are under the new master key; previousMasterKey is not needed any more", "organizations", changed)
+	}()
+	err = srv.Run(ctx)
+	<-rewrapped
+	return err
 }

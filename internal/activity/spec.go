@@ -11,6 +11,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/store"
+	"latchkey/internal/vault"
 )
 
 // Spec is everything that the outside may know about one version of one
@@ -37,7 +38,9 @@ type Resource string
 // The resources in use.
 const (
 	ResourceCredential Resource = "CREDENTIAL"
+	ResourcePrivateKey Resource = "PRIVATE_KEY"
 	ResourceUser       Resource = "USER"
+	ResourceWallet     Resource = "WALLET"
 )
 
 // Action is what an activity does to its resource, in the words of policies.
@@ -48,6 +51,9 @@ const (
 	ActionCreate Action = "CREATE"
 	ActionUpdate Action = "UPDATE"
 	ActionDelete Action = "DELETE"
+	ActionSign   Action = "SIGN"
+	ActionExport Action = "EXPORT"
+	ActionImport Action = "IMPORT"
 )
 
 // named fills in the names that follow from Name and Version.
@@ -94,13 +100,15 @@ func lowerCamel(name string) string {
 }
 
 // Env is all that an executor can reach: no clock, no network, no other
-// organization.
+// organization, no key bytes.
 type Env struct {
-	Tx     *store.Tx
-	UserID string // who submitted the activity
-	Now    time.Time
-	NewID  func() string
-	Limits domain.Limits
+	Tx       *store.Tx
+	Keys     *vault.Session
+	Identity *vault.Identity // signs what clients must be able to trust
+	UserID   string          // who submitted the activity
+	Now      time.Time
+	NewID    func() string
+	Limits   domain.Limits
 }
 
 // Reader is all that a query can reach.

@@ -17,9 +17,15 @@ import (
 // layers lists every package by its floor. Imports go down only; packages on
 // one floor do not know each other, except where peers says so.
 var layers = [][]string{
-	{"internal/fault", "internal/ids", "internal/nearest", "internal/curve", "internal/secretfile"},
-	{"internal/schema", "internal/domain", "internal/config"},
-	{"internal/store", "internal/stamp", "internal/record", "internal/serverkeys"},
+	{"internal/fault", "internal/ids", "internal/nearest", "internal/curve", "internal/secretfile", "internal/chain/rlp", "internal/vault/internal/k256", "internal/vault/internal/secret"},
+	{
+		"internal/schema", "internal/config", "internal/address", "internal/path", "internal/vault/bundle",
+		"internal/vault/internal/seal", "internal/vault/internal/hd", "internal/vault/internal/mnemonic",
+		"internal/vault/internal/sign", "internal/vault/internal/hpkebox",
+		"internal/chain/eth", "internal/chain/sol", "internal/chain/btc", "internal/chain/tron",
+	},
+	{"internal/domain", "internal/stamp", "internal/vault"},
+	{"internal/store", "internal/record", "internal/vault/unseal"},
 	{"internal/activity", "internal/decide", "internal/store/group"},
 	{"internal/ops", "internal/engine", "internal/store/sqlite", "internal/store/postgres"},
 	{"internal/api", "internal/openapi"},
@@ -28,7 +34,7 @@ var layers = [][]string{
 }
 
 // only tests may use these.
-var forTests = []string{"internal/servertest", "internal/pgtest", "internal/store/storetest", "internal/archtest"}
+var forTests = []string{"internal/chain/chaintest", "internal/servertest", "internal/pgtest", "internal/store/storetest", "internal/archtest"}
 
 // peers are the imports within one floor.
 var peers = map[string]string{
@@ -101,8 +107,22 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/curve":  {"FuzzParseDER"},
 		"internal/stamp":  {"FuzzReadAPIKeyStamp", "FuzzReadWebauthnStamp"},
 		"internal/engine": {"FuzzEnvelope"},
-		"internal/config": {"FuzzParse"},
-		"client":          {"FuzzParseKeyFile"},
+		"internal/config": {"FuzzParse", "FuzzStorePassword"},
+
+		"internal/vault":                   {"FuzzImportBundle"},
+		"internal/vault/bundle":            {"FuzzParseEncrypted"},
+		"internal/vault/unseal":            {"FuzzParseKey"},
+		"internal/vault/internal/mnemonic": {"FuzzMnemonic"},
+		"internal/vault/internal/seal":     {"FuzzOpenSealed"},
+
+		"internal/address":    {"FuzzOf"},
+		"internal/path":       {"FuzzParse"},
+		"internal/chain/rlp":  {"FuzzNext"},
+		"internal/chain/eth":  {"FuzzParse", "FuzzTypedData", "FuzzAuthorization"},
+		"internal/chain/sol":  {"FuzzParse"},
+		"internal/chain/tron": {"FuzzParse"},
+		"internal/chain/btc":  {"FuzzParse"},
+		"client":              {"FuzzParseKeyFile"},
 	} {
 		files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
 		if err != nil {

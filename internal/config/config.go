@@ -22,13 +22,17 @@ type Config struct {
 	Listen string
 	// Store is sqlite:PATH or postgres://… and may hold a password: do not log it.
 	Store string
-	// ServerKeys is the file with the server's own signing keys; empty for none.
-	ServerKeys string
-	TLS        TLS
-	Log        Log
-	Timeouts   Timeouts
-	Limits     Limits
-	Metrics    Metrics
+	// MasterKey says where the key comes from under which all keys are sealed:
+	// file:PATH, passphrase:PATH, env:NAME or fd:NUMBER.
+	MasterKey string
+	// PreviousMasterKey is the same for the key before, while it is replaced;
+	// empty for none.
+	PreviousMasterKey string
+	TLS               TLS
+	Log               Log
+	Timeouts          Timeouts
+	Limits            Limits
+	Metrics           Metrics
 }
 
 // TLS names PEM files. Both are set, or neither: then the listener is plain HTTP.
@@ -66,6 +70,8 @@ type Limits struct {
 	Tags             int // per organization
 	LongLivedAPIKeys int // per user, keys that do not expire
 	ExpiringAPIKeys  int // per user, keys that do
+	Wallets          int // per organization
+	PrivateKeys      int // per organization
 }
 
 // Metrics places GET /metrics: on its own host:port, or on the main listener
@@ -80,7 +86,9 @@ func Default() Config {
 	return Config{
 		Listen: "127.0.0.1:8080",
 		Store:  "sqlite:latchkey.db",
-		Log:    Log{Format: "json", Level: "info"},
+
+		MasterKey: "file:master.key",
+		Log:       Log{Format: "json", Level: "info"},
 		Timeouts: Timeouts{
 			Header:  5 * time.Second,
 			Body:    15 * time.Second,
@@ -95,6 +103,8 @@ func Default() Config {
 			Tags:             100,
 			LongLivedAPIKeys: 10,
 			ExpiringAPIKeys:  10,
+			Wallets:          100,
+			PrivateKeys:      1000,
 		},
 	}
 }

@@ -54,7 +54,8 @@ func TestEverySetting(t *testing.T) {
 	got := parse(t, `
 listen: "[::1]:0"
 store: postgres://lk:pa%2Fss@db.example:5432/latchkey?sslmode=verify-full
-serverKeys: keys/server.age
+masterKey: file:keys/master
+previousMasterKey: fd:3
 tls: {certificate: /etc/tls/cert.pem, key: ../key.pem}
 log: {format: text, level: debug}
 timeouts: {header: 1s, body: 2s, request: 1m30s, idle: 500ms, drain: 24h}
@@ -65,14 +66,16 @@ limits:
   tags: 1
   longLivedApiKeys: 2
   expiringApiKeys: 2147483647
+  wallets: 3
+  privateKeys: 4
 metrics: {listen: ':9090'}
 `)
 	want := &Config{
-		Listen:     "[::1]:0",
-		Store:      "postgres://lk:pa%2Fss@db.example:5432/latchkey?sslmode=verify-full",
-		ServerKeys: filepath.Join("keys", "server.age"),
-		TLS:        TLS{Certificate: "/etc/tls/cert.pem", Key: filepath.Join("..", "key.pem")},
-		Log:        Log{Format: "text", Level: "debug"},
+		Listen:    "[::1]:0",
+		Store:     "postgres://lk:pa%2Fss@db.example:5432/latchkey?sslmode=verify-full",
+		MasterKey: "file:" + filepath.Join("keys", "master"), PreviousMasterKey: "fd:3",
+		TLS: TLS{Certificate: "/etc/tls/cert.pem", Key: filepath.Join("..", "key.pem")},
+		Log: Log{Format: "text", Level: "debug"},
 		Timeouts: Timeouts{
 			Header: time.Second, Body: 2 * time.Second, Request: 90 * time.Second,
 			Idle: 500 * time.Millisecond, Drain: 24 * time.Hour,
@@ -80,6 +83,7 @@ metrics: {listen: ':9090'}
 		Limits: Limits{
 			Body: 512 << 10, Header: 4096,
 			Users: 0, Tags: 1, LongLivedAPIKeys: 2, ExpiringAPIKeys: 2147483647,
+			Wallets: 3, PrivateKeys: 4,
 		},
 		Metrics: Metrics{Listen: ":9090"},
 	}
@@ -94,7 +98,7 @@ metrics: {listen: ':9090'}
 func TestPathsAreRelativeToTheFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "latchkey.yaml")
-	if err := os.WriteFile(file, []byte("serverKeys: keys\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("masterKey: file:keys\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := Load(file)
@@ -104,8 +108,8 @@ func TestPathsAreRelativeToTheFile(t *testing.T) {
 	if want := "sqlite:" + filepath.Join(dir, "latchkey.db"); c.Store != want {
 		t.Errorf("default store = %q, want %q", c.Store, want)
 	}
-	if want := filepath.Join(dir, "keys"); c.ServerKeys != want {
-		t.Errorf("serverKeys = %q, want %q", c.ServerKeys, want)
+	if want := "file:" + filepath.Join(dir, "keys"); c.MasterKey != want {
+		t.Errorf("masterKey = %q, want %q", c.MasterKey, want)
 	}
 	for text, want := range map[string]string{
 		"store: sqlite:data/x.db":   "sqlite:" + filepath.Join(dir, "data", "x.db"),
@@ -141,10 +145,10 @@ func TestMistakes(t *testing.T) {
 		// Keys.
 		{"misspelt", "lisen: x", `f.yaml:1:1: unknown key "lisen"; the nearest known key is "listen"`},
 		{"misspelt below", "log:\n  lvel: info", `f.yaml:2:3: unknown key "log.lvel"; the nearest known key is "log.level"`},
-		{"wrong case", "serverkeys: x", `f.yaml:1:1: unknown key "serverkeys"; the nearest known key is "serverKeys"`},
+		{"wrong case", "masterkey: x", `f.yaml:1:1: unknown key "masterkey"; the nearest known key is "masterKey"`},
 		{"wrong section", "limits:\n  drain: 1s", `f.yaml:2:3: unknown key "limits.drain"; the nearest known key is "timeouts.drain"`},
 		{"wrong level", "certificate: a", `f.yaml:1:1: unknown key "certificate"; the nearest known key is "tls.certificate"`},
-		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: limits, limits.body, limits.expiringApiKeys, limits.header, limits.longLivedApiKeys, limits.tags, limits.users, listen, log, log.format, log.level, metrics, metrics.listen, serverKeys, store, timeouts, timeouts.body, timeouts.drain, timeouts.header, timeouts.idle, timeouts.request, tls, tls.certificate, tls.key`},
+		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: limits, limits.body, limits.expiringApiKeys, limits.header, limits.longLivedApiKeys, limits.privateKeys, limits.tags, limits.users, limits.wallets, listen, log, log.format, log.level, masterKey, metrics, metrics.listen, previousMasterKey, store, timeouts, timeouts.body, timeouts.drain, timeouts.header, timeouts.idle, timeouts.request, tls, tls.certificate, tls.key`},
 		{"list as key", "log:\n  ? [a]\n  : b", `f.yaml:2:5: unknown key (not a plain name); known here: log.format, log.level`},
 		{"twice", "listen: :1\nlisten: :2", `f.yaml:2:1: listen is set twice: first on line 1`},
 		{"twice below", "log: {level: info, level: warn}", `f.yaml:1:20: log.level is set twice: first on line 1`},
@@ -155,7 +159,9 @@ func TestMistakes(t *testing.T) {
 		{"list for all", "- listen: x", `f.yaml:1:1: a config file holds settings (key: value), not a list`},
 		{"text for section", "log: debug", `f.yaml:1:6: log holds settings (key: value), not text`},
 		{"number for text", "listen: 8080", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not a number`},
-		{"mapping for text", "serverKeys: {a: b}", `f.yaml:1:13: serverKeys must be the path of a file, not a mapping`},
+		{"mapping for text", "masterKey: {a: b}", `f.yaml:1:12: masterKey must be file:PATH, passphrase:PATH, env:NAME or fd:NUMBER, not a mapping`},
+		{"key itself for its source", "masterKey: abcdef0123", `f.yaml:1:12: masterKey must be file:PATH, passphrase:PATH, env:NAME or fd:NUMBER`},
+		{"descriptor that is no number", "previousMasterKey: fd:x", `f.yaml:1:20: previousMasterKey must be file:PATH, passphrase:PATH, env:NAME or fd:NUMBER`},
 		{"bool for text", "log: {format: yes}", `f.yaml:1:15: log.format must be json or text, not "yes"`},
 		{"true for text", "log: {format: true}", `f.yaml:1:15: log.format must be json or text, not true or false`},
 		{"own tag", "listen: !x :80", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not a value with a tag of its own`},

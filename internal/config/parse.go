@@ -58,9 +58,14 @@ func Parse(name string, data []byte) (*Config, error) {
 	if n := p.metrics; n != nil && len(p.mistakes) == 0 && cfg.Metrics.Listen == cfg.Listen {
 		p.mistake(n, "metrics.listen is the address of listen: leave it empty to serve /metrics there")
 	}
-	// The default store is a relative path too.
+	// The defaults are relative paths too.
 	if rest, ok := strings.CutPrefix(cfg.Store, "sqlite:"); ok {
 		cfg.Store = "sqlite:" + p.resolve(rest)
+	}
+	for _, source := range []*string{&cfg.MasterKey, &cfg.PreviousMasterKey} {
+		if kind, path, _ := strings.Cut(*source, ":"); kind == "file" || kind == "passphrase" {
+			*source = kind + ":" + p.resolve(path)
+		}
 	}
 	if len(p.mistakes) > 0 {
 		slices.SortStableFunc(p.mistakes, func(a, b Mistake) int {
@@ -83,9 +88,10 @@ type setting struct {
 // settings is the one list of everything that a file can hold.
 func settings(p *parser, c *Config) map[string]setting {
 	return map[string]setting{
-		"listen":     {set: p.address(&c.Listen, false)},
-		"store":      {set: p.store(&c.Store)},
-		"serverKeys": {set: p.path(&c.ServerKeys)},
+		"listen":            {set: p.address(&c.Listen, false)},
+		"store":             {set: p.store(&c.Store)},
+		"masterKey":         {set: p.keySource(&c.MasterKey)},
+		"previousMasterKey": {set: p.keySource(&c.PreviousMasterKey)},
 		"tls": {below: map[string]setting{
 			"certificate": {set: p.path(&c.TLS.Certificate)},
 			"key":         {set: p.path(&c.TLS.Key)},
@@ -115,6 +121,8 @@ func settings(p *parser, c *Config) map[string]setting {
 			"tags":             {set: p.count(&c.Limits.Tags)},
 			"longLivedApiKeys": {set: p.count(&c.Limits.LongLivedAPIKeys)},
 			"expiringApiKeys":  {set: p.count(&c.Limits.ExpiringAPIKeys)},
+			"wallets":          {set: p.count(&c.Limits.Wallets)},
+			"privateKeys":      {set: p.count(&c.Limits.PrivateKeys)},
 		}},
 		"metrics": {below: map[string]setting{
 			"listen": {set: func(path string, n *yaml.Node) {
@@ -341,6 +349,30 @@ func (p *parser) path(to *string) func(string, *yaml.Node) {
 			*to = ""
 		default:
 			*to = p.resolve(v)
+		}
+	}
+}
+
+// keySource is where a master key comes from. What follows the colon is not
+// repeated in a message: somebody may put the key itself there.
+func (p *parser) keySource(to *string) func(string, *yaml.Node) {
+	const want = "file:PATH, passphrase:PATH, env:NAME or fd:NUMBER"
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, want)
+		if !ok {
+			return
+		}
+		kind, rest, _ := strings.Cut(v, ":")
+		_, notNumber := strconv.ParseUint(rest, 10, 16)
+		switch {
+		case v == "":
+			*to = ""
+		case rest == "" || strings.ContainsRune(rest, 0):
+			p.mistake(n, "%s must be %s", path, want)
+		case kind == "file", kind == "passphrase", kind == "env", kind == "fd" && notNumber == nil:
+			*to = v // Parse resolves the path
+		default:
+			p.mistake(n, "%s must be %s", path, want)
 		}
 	}
 }

@@ -76,4 +76,6 @@ type Limits struct {
 	Tags             int
 	LongLivedAPIKeys int // for each user
 	ExpiringAPIKeys  int // for each user
+	Wallets          int
+	PrivateKeys      int
 }

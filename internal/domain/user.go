@@ -158,5 +158,8 @@ type Tag struct {
 // TagType says what a tag marks.
 type TagType string
 
-// TagUser marks users.
-const TagUser TagType = "TAG_TYPE_USER"
+// The types of tags.
+const (
+	TagUser       TagType = "TAG_TYPE_USER"
+	TagPrivateKey TagType = "TAG_TYPE_PRIVATE_KEY"
+)

@@ -26,6 +26,7 @@ import (
 	"latchkey/internal/schema"
 	"latchkey/internal/stamp"
 	"latchkey/internal/store"
+	"latchkey/internal/vault"
 )
 
 // Engine serves requests. Make it with New.
@@ -33,15 +34,24 @@ type Engine struct {
 	store    *store.Store
 	catalog  *activity.Catalog
 	verifier *stamp.Verifier
+	keys     Keys
 	limits   domain.Limits
 	now      func() time.Time
 	envelope *schema.Schema
 }
 
+// Keys is the vault, the one who writes warrants for it, and what the server
+// signs with itself.
+type Keys struct {
+	Vault    *vault.Vault
+	Clerk    *vault.Clerk
+	Identity *vault.Identity
+}
+
 // New makes an engine.
-func New(s *store.Store, c *activity.Catalog, limits domain.Limits, now func() time.Time) *Engine {
+func New(s *store.Store, c *activity.Catalog, keys Keys, limits domain.Limits, now func() time.Time) *Engine {
 	return &Engine{
-		store: s, catalog: c, verifier: new(stamp.Verifier), limits: limits, now: now,
+		store: s, catalog: c, verifier: new(stamp.Verifier), keys: keys, limits: limits, now: now,
 		envelope: schema.Of[Envelope](),
 	}
 }
@@ -129,6 +139,12 @@ func (e *Engine) Submit(ctx context.Context, path *activity.Path, r Request) (*R
 	if err != nil {
 		return nil, hideOrganization(err, caller.stamp)
 	}
+	if claim.warrant != nil {
+		// Spending it twice would mean that it was executed twice.
+		if err := claim.warrant.Spend(); err != nil {
+			return nil, err
+		}
+	}
 	return reply, nil
 }
 
@@ -202,10 +218,7 @@ func (e *Engine) perform(ctx context.Context, tx *store.Tx, c *claim, caller *ca
 	}
 	refusal := decide.Decide(decide.Case{Organization: org, SubmitterID: user.ID, OwnUser: c.intent.OwnUser})
 	if refusal == nil {
-		record.Result, err = c.intent.Exec(ctx, activity.Env{
-			Tx: tx, UserID: user.ID, Now: record.CreatedAt, NewID: ids.New, Limits: e.limits,
-		})
-		if err == nil {
+		if record.Result, err = e.execute(ctx, tx, c, user, record.CreatedAt); err == nil {
 			record.Status = domain.StatusCompleted
 			return record, nil
 		}
@@ -220,6 +233,21 @@ func (e *Engine) perform(ctx context.Context, tx *store.Tx, c *claim, caller *ca
 	return record, err
 }
 
+// execute runs the operation, with a warrant for the keys that it may use.
+func (e *Engine) execute(ctx context.Context, tx *store.Tx, c *claim, user *domain.User, now time.Time) (jsontext.Value, error) {
+	if c.warrant == nil { // the same one for all attempts
+		c.warrant = e.keys.Clerk.Warrant(c.organizationID, c.activityID, c.fingerprint)
+	}
+	session, err := e.keys.Vault.Begin(c.warrant, tx.Shelf())
+	if err != nil {
+		return nil, err
+	}
+	return c.intent.Exec(ctx, activity.Env{
+		Tx: tx, Keys: session, Identity: e.keys.Identity,
+		UserID: user.ID, Now: now, NewID: ids.New, Limits: e.limits,
+	})
+}
+
 // claim is what a submit request claims: an intent, at a time.
 type claim struct {
 	organizationID string
@@ -230,6 +258,7 @@ type claim struct {
 	body           []byte
 	intent         *activity.Intent
 	fresh          bool
+	warrant        *vault.Warrant // once the intent was allowed
 }
 
 // How far a request's time may be from ours.

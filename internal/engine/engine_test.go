@@ -129,7 +129,7 @@ func backdate(t *testing.T, s *Server, body []byte) []byte {
 	then := time.Now().Add(-2 * time.Hour)
 	body = withTime(t, body, then)
 	catalog := ops.Catalog()
-	past := engine.New(s.Store, catalog, domain.Limits{}, func() time.Time { return then })
+	past := engine.New(s.Store, catalog, s.Keys, domain.Limits{}, func() time.Time { return then })
 	name, value, err := s.Root.Stamper.Stamp(body)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestContention(t *testing.T) {
 func FuzzEnvelope(f *testing.F) {
 	s := Start(f, SQLite(f), config.Default())
 	catalog := ops.Catalog()
-	e := engine.New(s.Store, catalog, domain.Limits{}, time.Now)
+	e := engine.New(s.Store, catalog, s.Keys, domain.Limits{}, time.Now)
 	for _, seed := range []string{
 		string(s.Root.Body(f, "create_user_tag", tag("seed"))),
 		`{}`, `[]`, `null`, `{"type":`, `{"type":"a","type":"b"}`, "{\"\xff\":1}",

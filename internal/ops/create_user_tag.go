@@ -6,7 +6,6 @@ import (
 
 	"latchkey/internal/activity"
 	"latchkey/internal/domain"
-	"latchkey/internal/fault"
 )
 
 // CreateUserTag makes a tag and puts it on users.
@@ -32,15 +31,8 @@ type CreateUserTagResult struct {
 }
 
 func createUserTag(_ context.Context, e activity.Env, p *CreateUserTagParams) (CreateUserTagResult, error) {
-	tags, err := e.Tx.Tags().List("", 0)
+	tag, err := newTag(e, domain.TagUser, p.UserTagName)
 	if err != nil {
-		return CreateUserTagResult{}, err
-	}
-	if e.Limits.Tags > 0 && len(tags) >= e.Limits.Tags {
-		return CreateUserTagResult{}, fault.Exhausted("the organization has reached its maximum of %d tags", e.Limits.Tags)
-	}
-	tag := &domain.Tag{ID: e.NewID(), Name: p.UserTagName, Type: domain.TagUser, CreatedAt: e.Now, UpdatedAt: e.Now}
-	if err := e.Tx.Tags().Insert(tag); err != nil {
 		return CreateUserTagResult{}, err
 	}
 	for _, id := range p.UserIDs {

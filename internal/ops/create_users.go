@@ -112,7 +112,7 @@ func createUser(e activity.Env, p UserParamsV4) (string, error) {
 		return "", err
 	}
 	for _, tag := range p.UserTags {
-		if err := requireUserTag(e.Tx, tag); err != nil {
+		if err := requireTag(e.Tx, tag, domain.TagUser); err != nil {
 			return "", err
 		}
 	}

@@ -21,15 +21,6 @@ type ListUserTagsReply struct {
 }
 
 func listUserTags(_ context.Context, r activity.Reader, _ *InOrganization) (ListUserTagsReply, error) {
-	tags, err := r.Tx.Tags().List("", 0)
-	if err != nil {
-		return ListUserTagsReply{}, err
-	}
-	var reply ListUserTagsReply
-	for _, tag := range tags {
-		if tag.Type == domain.TagUser {
-			reply.UserTags = append(reply.UserTags, record.OfTag(tag))
-		}
-	}
-	return reply, nil
+	tags, err := tagsOf(r, domain.TagUser)
+	return ListUserTagsReply{UserTags: tags}, err
 }

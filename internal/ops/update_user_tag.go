@@ -6,9 +6,7 @@ import (
 
 	"latchkey/internal/activity"
 	"latchkey/internal/domain"
-	"latchkey/internal/fault"
 	"latchkey/internal/schema"
-	"latchkey/internal/store"
 )
 
 // UpdateUserTag renames a tag and changes who has it, all or nothing.
@@ -45,17 +43,7 @@ type UpdateUserTagResult struct {
 }
 
 func updateUserTag(_ context.Context, e activity.Env, p *UpdateUserTagParams) (UpdateUserTagResult, error) {
-	if err := requireUserTag(e.Tx, p.UserTagID); err != nil {
-		return UpdateUserTagResult{}, err
-	}
-	err := e.Tx.Tags().Edit(p.UserTagID, func(t *domain.Tag) error {
-		if p.NewUserTagName != "" {
-			t.Name = p.NewUserTagName
-		}
-		t.UpdatedAt = e.Now
-		return nil
-	})
-	if err != nil {
+	if err := renameTag(e, p.UserTagID, domain.TagUser, p.NewUserTagName); err != nil {
 		return UpdateUserTagResult{}, err
 	}
 	for _, id := range p.AddUserIDs {
@@ -80,13 +68,4 @@ func untagUser(e activity.Env, userID, tagID string) error {
 		}
 		return nil
 	})
-}
-
-// requireUserTag refuses an id that is not a tag for users.
-func requireUserTag(tx *store.Tx, id string) error {
-	tag, err := tx.Tags().Get(id)
-	if err == nil && tag.Type != domain.TagUser {
-		err = fault.Missing("no user tag with id %s in this organization", id)
-	}
-	return err
 }

@@ -129,6 +129,8 @@ func (c *compiler) node(t reflect.Type, r rules, element bool) (*node, error) {
 		err = n.typeEnum(t)
 	case t.Kind() == reflect.Bool:
 		n.kind = kindBool
+	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Bool: // where absent is not false
+		n.kind, n.pointer = kindBool, true
 	case t.Kind() == reflect.Int32:
 		n.kind = kindInt
 	case t.Kind() == reflect.Struct:

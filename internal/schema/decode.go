@@ -155,6 +155,10 @@ func (st *state) value(n *node, v reflect.Value) error {
 	case kindString:
 		return st.str(n, v)
 	case kindBool:
+		if n.pointer {
+			v.Set(reflect.New(v.Type().Elem()))
+			v = v.Elem()
+		}
 		return st.boolean(v)
 	case kindInt:
 		return st.integer(n, v)

@@ -25,10 +25,10 @@ import (
 	"latchkey/internal/engine"
 	"latchkey/internal/openapi"
 	"latchkey/internal/ops"
-	"latchkey/internal/serverkeys"
 	"latchkey/internal/store"
 	"latchkey/internal/store/postgres"
 	"latchkey/internal/store/sqlite"
+	"latchkey/internal/vault"
 )
 
 // Server is everything that listens.
@@ -64,22 +64,23 @@ func OpenStore(ctx context.Context, url string) (*store.Store, error) {
 	return store.New(driver), nil
 }
 
-// New listens, but does not answer yet. keys may be nil. The store stays the
+// New listens, but does not answer yet. The store and the keys stay the
 // caller's.
-func New(c *config.Config, s *store.Store, keys *serverkeys.Keys, log *slog.Logger, version string) (*Server, error) {
+func New(c *config.Config, s *store.Store, keys engine.Keys, log *slog.Logger, version string) (*Server, error) {
 	catalog := ops.Catalog()
-	documents, err := documents(catalog, keys, version)
+	documents, err := documents(catalog, keys.Identity, version)
 	if err != nil {
 		return nil, err
 	}
 	limits := domain.Limits{
 		Users: c.Limits.Users, Tags: c.Limits.Tags,
 		LongLivedAPIKeys: c.Limits.LongLivedAPIKeys, ExpiringAPIKeys: c.Limits.ExpiringAPIKeys,
+		Wallets: c.Limits.Wallets, PrivateKeys: c.Limits.PrivateKeys,
 	}
 	srv := &Server{config: c, log: log}
 	metrics := api.NewMetrics()
 	handler := api.New(api.Config{
-		Engine:  engine.New(s, catalog, limits, time.Now),
+		Engine:  engine.New(s, catalog, keys, limits, time.Now),
 		Catalog: catalog, Log: log, Metrics: metrics, Documents: documents,
 		Ready: func(ctx context.Context) error {
 			if srv.draining.Load() {
@@ -139,27 +140,25 @@ func (s *Server) close() (err error) {
 	return err
 }
 
-func documents(catalog *activity.Catalog, keys *serverkeys.Keys, version string) (map[string][]byte, error) {
+func documents(catalog *activity.Catalog, identity *vault.Identity, version string) (map[string][]byte, error) {
 	description, err := openapi.Document(catalog, version)
 	if err != nil {
 		return nil, err
 	}
-	known := wellKnown{Version: version}
-	if keys != nil {
-		known.SignerPublicKey, known.SessionPublicKey = keys.SignerPublicKey(), keys.SessionPublicKey()
-	}
-	identity, err := json.Marshal(known)
+	known, err := json.Marshal(wellKnown{
+		Version: version, SignerPublicKey: identity.SignerPublicKey(), SessionPublicKey: identity.SessionPublicKey(),
+	})
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{"/openapi.json": description, "/.well-known/latchkey.json": identity}, nil
+	return map[string][]byte{"/openapi.json": description, "/.well-known/latchkey.json": known}, nil
 }
 
 // wellKnown is what clients need to know to trust this server's signatures.
 type wellKnown struct {
 	Version          string `json:"version"`
-	SignerPublicKey  string `json:"signerPublicKey,omitzero"`
-	SessionPublicKey string `json:"sessionPublicKey,omitzero"`
+	SignerPublicKey  string `json:"signerPublicKey"`
+	SessionPublicKey string `json:"sessionPublicKey"`
 }
 
 func httpServer(c *config.Config, h http.Handler, log *slog.Logger) *http.Server {

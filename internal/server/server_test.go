@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -24,16 +25,20 @@ import (
 	"go.uber.org/goleak"
 
 	"latchkey/internal/config"
+	"latchkey/internal/engine"
 	"latchkey/internal/server"
-	"latchkey/internal/serverkeys"
 )
 
 // start runs a server on a fresh SQLite file; stop ends it and returns what
 // Run returned.
-func start(t *testing.T, c config.Config, keys *serverkeys.Keys) (srv *server.Server, stop func() error) {
+func start(t *testing.T, c config.Config) (srv *server.Server, stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s, err := server.OpenStore(ctx, "sqlite:"+filepath.Join(t.TempDir(), "db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := server.OpenKeys(ctx, s, "file:"+filepath.Join(t.TempDir(), "master.key"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +57,7 @@ func start(t *testing.T, c config.Config, keys *serverkeys.Keys) (srv *server.Se
 		http.DefaultClient.CloseIdleConnections()
 		cancel()
 		err := <-done
+		keys.Vault.Close()
 		if closing := s.Close(); closing != nil {
 			t.Error(closing)
 		}
@@ -65,7 +71,7 @@ func start(t *testing.T, c config.Config, keys *serverkeys.Keys) (srv *server.Se
 // answered, new ones are not taken, and nothing is left running.
 func TestDrain(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	srv, stop := start(t, config.Default(), nil)
+	srv, stop := start(t, config.Default())
 	address := strings.TrimPrefix(srv.BaseURL(), "http://")
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -109,7 +115,7 @@ func TestDrain(t *testing.T) {
 func TestDrainGivesUp(t *testing.T) {
 	c := config.Default()
 	c.Timeouts.Drain = 100 * time.Millisecond
-	srv, stop := start(t, c, nil)
+	srv, stop := start(t, c)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.BaseURL(), "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +157,7 @@ func TestTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	srv, _ := start(t, c, nil)
+	srv, _ := start(t, c)
 	parsed, err := x509.ParseCertificate(certificate)
 	if err != nil {
 		t.Fatal(err)
@@ -170,37 +176,72 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestWellKnown publishes the public halves of the server's keys, and they
-// stay the same.
+// TestKeys: the server's own keys are published, stay the same, and do not open
+// with another master key.
+func TestKeys(t *testing.T) {
+	dir := t.TempDir()
+	open := func(masterKey string) (engine.Keys, func(), error) {
+		s, err := server.OpenStore(t.Context(), "sqlite:"+filepath.Join(dir, "db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, err := server.OpenKeys(t.Context(), s, masterKey, "")
+		return keys, func() {
+			if err == nil {
+				keys.Vault.Close()
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}, err
+	}
+	var known [2]string
+	for i := range known {
+		keys, done, err := open("file:" + filepath.Join(dir, "master.key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known[i] = keys.Identity.SignerPublicKey() + keys.Identity.SessionPublicKey()
+		done()
+	}
+	if known[0] != known[1] || len(known[0]) != 2*130 {
+		t.Errorf("the server's keys changed: %v", known)
+	}
+	_, done, err := open("file:" + filepath.Join(dir, "other.key"))
+	done()
+	if err == nil || !strings.Contains(err.Error(), "other.key") {
+		t.Errorf("another master key: %v", err)
+	}
+	for _, wrong := range []string{"", "file:" + filepath.Join(dir, "none", "key"), "env:LATCHKEY_TEST_NOT_SET", "fd:999", "secret:x"} {
+		_, done, err := open(wrong)
+		done()
+		if err == nil {
+			t.Errorf("%q opened the vault", wrong)
+		}
+	}
+	t.Setenv("LATCHKEY_PASSPHRASE", "correct horse")
+	dir = t.TempDir()
+	for _, passphrase := range []string{"correct horse", "correct horse", "battery staple"} {
+		t.Setenv("LATCHKEY_PASSPHRASE", passphrase)
+		_, done, err := open("passphrase:" + filepath.Join(dir, "master.age"))
+		done()
+		if (err == nil) != (passphrase == "correct horse") {
+			t.Errorf("with %q: %v", passphrase, err)
+		}
+	}
+}
+
+// TestWellKnown publishes the public halves of the server's keys.
 func TestWellKnown(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "keys.json")
-	keys, err := serverkeys.LoadOrCreate(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := serverkeys.LoadOrCreate(path)
-	if err != nil || again.SignerPublicKey() != keys.SignerPublicKey() || again.SessionPublicKey() != keys.SessionPublicKey() {
-		t.Fatalf("the keys changed: %v", err)
-	}
-	if text := fmt.Sprintf("%v %+v %#v %s", keys, keys, keys, keys); text != "[secret] [secret] [secret] [secret]" {
-		t.Errorf("the keys print as %s", text)
-	}
-	srv, _ := start(t, config.Default(), keys)
+	srv, _ := start(t, config.Default())
 	reply, err := http.Get(srv.BaseURL() + "/.well-known/latchkey.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer reply.Body.Close()
 	body, _ := io.ReadAll(reply.Body)
-	want := fmt.Sprintf(`{"version":"test","signerPublicKey":%q,"sessionPublicKey":%q}`, keys.SignerPublicKey(), keys.SessionPublicKey())
-	if string(body) != want {
-		t.Errorf("got  %s\nwant %s", body, want)
-	}
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := serverkeys.Load(path); err == nil || !strings.Contains(err.Error(), "chmod 600") {
-		t.Errorf("a file that others can read: %v", err)
+	if !regexp.MustCompile(`^{"version":"test","signerPublicKey":"04[0-9a-f]{128}","sessionPublicKey":"04[0-9a-f]{128}"}$`).Match(body) {
+		t.Errorf("got %s", body)
 	}
 }
 
@@ -213,7 +254,7 @@ func TestMetricsListener(t *testing.T) {
 	c := config.Default()
 	c.Metrics.Listen = probe.Addr().String()
 	probe.Close()
-	srv, _ := start(t, c, nil)
+	srv, _ := start(t, c)
 	for url, want := range map[string]int{
 		srv.BaseURL() + "/metrics":                http.StatusNotFound,
 		"http://" + c.Metrics.Listen + "/metrics": http.StatusOK,

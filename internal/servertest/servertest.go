@@ -4,10 +4,12 @@ package servertest
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -32,6 +34,7 @@ import (
 type Server struct {
 	URL   string
 	Store *store.Store
+	Keys  engine.Keys
 	Root  *Caller // its root user
 	Log   *Log    // everything that was logged
 }
@@ -67,7 +70,11 @@ func Start(t testing.TB, storeURL string, c config.Config) *Server {
 	}
 	c.Listen, c.Store = "127.0.0.1:0", storeURL
 	log := new(Log)
-	srv, err := server.New(&c, s, nil, slog.New(slog.NewJSONHandler(log, nil)), "test")
+	keys, err := server.OpenKeys(ctx, s, masterKey(t, storeURL), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv, err := server.New(&c, s, keys, slog.New(slog.NewJSONHandler(log, nil)), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +88,7 @@ func Start(t testing.TB, storeURL string, c config.Config) *Server {
 		if err := <-done; err != nil {
 			t.Errorf("the server did not stop cleanly: %v", err)
 		}
+		keys.Vault.Close()
 		if err := s.Close(); err != nil {
 			t.Errorf("closing the store: %v", err)
 		}
@@ -88,9 +96,19 @@ func Start(t testing.TB, storeURL string, c config.Config) *Server {
 			t.Logf("what the server complained about:\n%s", log.Complaints())
 		}
 	})
-	running := &Server{URL: srv.BaseURL(), Store: s, Log: log}
+	running := &Server{URL: srv.BaseURL(), Store: s, Keys: keys, Log: log}
 	running.Root = running.Found(t, "Test organization")
 	return running
+}
+
+// masterKey is the same for all nodes on one store.
+func masterKey(t testing.TB, storeURL string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "master.key")
+	if err := os.WriteFile(path, fmt.Appendf(nil, "%x\n", sha256.Sum256([]byte(storeURL))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "file:" + path
 }
 
 // Found creates a further organization and returns its root user.

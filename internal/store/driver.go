@@ -18,6 +18,10 @@ type Driver interface {
 	// before the call.
 	Version(ctx context.Context, org string) (int64, error)
 
+	// Organizations lists organizations after an id, ordered by id: for work
+	// on the whole installation, never for a request.
+	Organizations(ctx context.Context, after string, limit int) ([]string, error)
+
 	// Get returns the body of one item, nil when there is none.
 	Get(ctx context.Context, org, kind, id string) ([]byte, error)
 

@@ -43,6 +43,68 @@ var (
 	}
 )
 
+// Keys and wallets can be many: they are read one by one.
+var (
+	wallets = Kind[domain.Wallet]{
+		Name: "wallet", Label: "wallet",
+		ID: func(w *domain.Wallet) string { return w.ID },
+		Unique: []Index[domain.Wallet]{{
+			Name: ByName, Keys: func(w *domain.Wallet) []string { return []string{w.Name} },
+			Taken: func(name string) error {
+				return fault.Taken("a wallet named %q already exists; wallet names are unique in an organization", name)
+			},
+		}},
+	}
+	walletAccounts = Kind[domain.WalletAccount]{
+		Name: "wallet-account", Label: "wallet account",
+		ID: func(a *domain.WalletAccount) string { return a.ID },
+		Unique: []Index[domain.WalletAccount]{
+			{
+				Name: ByPath,
+				Keys: func(a *domain.WalletAccount) []string {
+					return []string{a.WalletID + " " + string(a.Curve) + " " + string(a.Format) + " " + a.Derived}
+				},
+				Taken: func(string) error {
+					return fault.Invalid("invalid path: the wallet has an account with this path, curve and address format already")
+				},
+			},
+			{
+				Name: ByName,
+				Keys: func(a *domain.WalletAccount) []string {
+					if a.Name == "" {
+						return nil
+					}
+					return []string{a.WalletID + " " + a.Name}
+				},
+				Taken: func(string) error { return fault.Taken("the wallet has an account with this name already") },
+			},
+		},
+		Lists: []Index[domain.WalletAccount]{
+			{Name: ByWallet, Keys: func(a *domain.WalletAccount) []string { return []string{a.WalletID} }},
+			{Name: BySigner, Keys: (*domain.WalletAccount).SignWith},
+			{Name: ByGivenPath, Keys: func(a *domain.WalletAccount) []string { return []string{a.WalletID + " " + a.Path} }},
+		},
+	}
+	privateKeys = Kind[domain.PrivateKey]{
+		Name: "private-key", Label: "private key",
+		ID: func(k *domain.PrivateKey) string { return k.ID },
+		Unique: []Index[domain.PrivateKey]{{
+			Name: ByName, Keys: func(k *domain.PrivateKey) []string { return []string{k.Name} },
+			Taken: func(name string) error {
+				return fault.Taken("a private key named %q already exists; key names are unique in an organization", name)
+			},
+		}},
+		Lists: []Index[domain.PrivateKey]{
+			{Name: BySigner, Keys: (*domain.PrivateKey).SignWith},
+			{Name: ByTag, Keys: func(k *domain.PrivateKey) []string { return k.TagIDs }},
+		},
+	}
+	importTargets = Kind[domain.ImportTarget]{
+		Name: "import-target", Label: "import target",
+		ID: func(t *domain.ImportTarget) string { return t.ID },
+	}
+)
+
 // instanceOrg is the pseudo-organization that holds what belongs to the whole
 // installation. It is no UUID, so no request can name it.
 const instanceOrg = "instance"
@@ -53,10 +115,15 @@ var knownOrganizations = Kind[domain.KnownOrganization]{
 	ID: func(o *domain.KnownOrganization) string { return o.ID },
 }
 
-// Names of unique indexes.
+// Names of indexes.
 const (
 	ByName       = "name"
 	ByCredential = "credential"
+	ByPath       = "path"
+	ByGivenPath  = "given-path"
+	ByWallet     = "wallet"
+	BySigner     = "signer"
+	ByTag        = "tag"
 )
 
 // TagName is the key of a tag in its index by name: tags of different types do
@@ -83,3 +150,15 @@ func (tx *Tx) Tags() Table[domain.Tag] { return In(tx, &tags) }
 func (tx *Tx) KnownOrganizations() Table[domain.KnownOrganization] {
 	return In(tx, &knownOrganizations)
 }
+
+// Wallets holds the organization's wallets.
+func (tx *Tx) Wallets() Table[domain.Wallet] { return In(tx, &wallets) }
+
+// WalletAccounts holds the accounts of all wallets.
+func (tx *Tx) WalletAccounts() Table[domain.WalletAccount] { return In(tx, &walletAccounts) }
+
+// PrivateKeys holds the organization's private keys.
+func (tx *Tx) PrivateKeys() Table[domain.PrivateKey] { return In(tx, &privateKeys) }
+
+// ImportTargets holds the one-time keys of imports under way.
+func (tx *Tx) ImportTargets() Table[domain.ImportTarget] { return In(tx, &importTargets) }

@@ -27,6 +27,11 @@ func (g guarded) Version(ctx context.Context, org string) (int64, error) {
 	return version, outage(err)
 }
 
+func (g guarded) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
+	list, err := g.driver.Organizations(ctx, after, limit)
+	return list, outage(err)
+}
+
 func (g guarded) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
 	body, err := g.driver.Get(ctx, org, kind, id)
 	return body, outage(err)

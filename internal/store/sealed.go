@@ -38,3 +38,13 @@ func (s Shelf) write(name string, body []byte) {
 	}
 	s.tx.sealed[name] = body
 }
+
+// Names lists what is kept, for those who tidy up.
+func (s Shelf) Names() ([]string, error) {
+	items, err := s.tx.store.driver.Scan(s.tx.ctx, s.tx.org, sealedKind, Range{})
+	names := make([]string, len(items))
+	for i, item := range items {
+		names[i] = item.ID
+	}
+	return names, err
+}

@@ -62,7 +62,7 @@ func read[T any](ctx context.Context, d Driver, org string, kind *Kind[T]) (*res
 		}
 		all.byID[item.ID] = value
 		for _, index := range kind.Unique {
-			for _, key := range index.Keys(value) {
+			for _, key := range index.keys(value) {
 				all.unique[index.Name][key] = item.ID
 			}
 		}

@@ -104,6 +104,12 @@ func (s *Store) Instance(ctx context.Context, fn func(*Tx) error) error {
 	})
 }
 
+// Organizations lists organizations after an id, ordered by id, the instance's
+// own among them.
+func (s *Store) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
+	return s.driver.Organizations(ctx, after, limit)
+}
+
 func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx) error) error {
 	tx := s.begin(ctx, org, version)
 	if err := fn(tx); err != nil {

@@ -225,7 +225,7 @@ func TestListBy(t *testing.T) {
 			return strings.Join(ids, " ")
 		}
 		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
-			for i, text := range []string{"red", "red blue", "blue", "red\x1fder", "redder", "red"} {
+			for i, text := range []string{"red red", "red blue", "blue", "red\x1fder", "redder", "red"} {
 				must(t, notes(tx).Insert(&note{ID: fmt.Sprint("n", i), Name: fmt.Sprint(i), Text: text}))
 			}
 			return nil

@@ -27,6 +27,14 @@ type Index[T any] struct {
 	Taken func(key string) error
 }
 
+// keys are the record's keys, each once; none for no record.
+func (i Index[T]) keys(value *T) []string {
+	if value == nil {
+		return nil
+	}
+	return slices.Compact(slices.Sorted(slices.Values(i.Keys(value))))
+}
+
 // Table is one kind of record of the transaction's organization. It shows what
 // the transaction wrote itself.
 type Table[T any] struct {

@@ -41,15 +41,10 @@ func (t Table[T]) put(id string, before, after *T) error {
 
 func (t Table[T]) reindex(w *written[T], index Index[T], id string, before, after *T) error {
 	taken := w.unique[index.Name]
-	if before != nil {
-		for _, key := range index.Keys(before) {
-			taken[key] = ""
-		}
+	for _, key := range index.keys(before) {
+		taken[key] = ""
 	}
-	if after == nil {
-		return nil
-	}
-	for _, key := range index.Keys(after) {
+	for _, key := range index.keys(after) {
 		if !validKey(key) {
 			return fault.Invalid("%s: a value holds a NUL or is not UTF-8", t.kind.Label)
 		}
@@ -116,13 +111,7 @@ func (w *written[T]) changes() ([]Change, error) {
 
 // relisted is what a changed record changes in a list index.
 func (w *written[T]) relisted(index Index[T], id string) (changes []Change) {
-	var before, after []string
-	if r := w.rows[id]; r.before != nil {
-		before = index.Keys(r.before)
-	}
-	if r := w.rows[id]; r.after != nil {
-		after = index.Keys(r.after)
-	}
+	before, after := index.keys(w.rows[id].before), index.keys(w.rows[id].after)
 	kind := w.kind.Name + "." + index.Name
 	for _, key := range before {
 		if !slices.Contains(after, key) {

@@ -44,6 +44,18 @@ func (db *DB) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
 	return nonNil(body), nil
 }
 
+// Organizations implements store.Driver.
+func (db *DB) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
+	rows, err := db.reads.Query(ctx, `SELECT org FROM organizations WHERE org > $1 ORDER BY org LIMIT $2`, after, limit)
+	if err == nil {
+		var orgs []string
+		if orgs, err = pgx.CollectRows(rows, pgx.RowTo[string]); err == nil {
+			return orgs, nil
+		}
+	}
+	return nil, fmt.Errorf("listing the organizations: %w", err)
+}
+
 // Scan implements store.Driver.
 func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) ([]store.Item, error) {
 	var a args

@@ -25,6 +25,19 @@ func (db *DB) Get(ctx context.Context, org, kind, id string) (body []byte, err e
 	return body, nil
 }
 
+// Organizations implements store.Driver.
+func (db *DB) Organizations(ctx context.Context, after string, limit int) (orgs []string, err error) {
+	err = db.query(ctx, func(row []driver.Value) error {
+		org, _ := row[0].(string)
+		orgs = append(orgs, org)
+		return nil
+	}, `SELECT org FROM organizations WHERE org > ? ORDER BY org LIMIT ?`, after, int64(limit))
+	if err != nil {
+		return nil, fmt.Errorf("listing the organizations: %w", err)
+	}
+	return orgs, nil
+}
+
 // Scan implements store.Driver.
 func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) (items []store.Item, err error) {
 	q := `SELECT id, body FROM items WHERE org = ? AND kind = ? AND id >= ?`

@@ -41,6 +41,24 @@ func testGet(t *testing.T, db store.Driver) {
 	wantItem(t, db, "org", "it", "founding", nil)
 }
 
+func testOrganizations(t *testing.T, db store.Driver) {
+	want := func(after string, limit int, orgs ...string) {
+		t.Helper()
+		got, err := db.Organizations(t.Context(), after, limit)
+		if err != nil || !slices.Equal(got, orgs) {
+			t.Errorf("after %q, %d: %v, %v; want %v", after, limit, got, err, orgs)
+		}
+	}
+	want("", 10)
+	for _, org := range []string{"b", "B", "ä", "a"} {
+		found(t, db, org)
+	}
+	want("", 10, "B", "a", "b", "ä")
+	want("", 2, "B", "a")
+	want("a", 2, "b", "ä")
+	want("ä", 2)
+}
+
 func testBodies(t *testing.T, db store.Driver) {
 	found(t, db, "org")
 	large := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // 1 MiB

@@ -55,6 +55,11 @@ func (n *Nodes) Version(ctx context.Context, org string) (int64, error) {
 	return n.next().Version(ctx, org)
 }
 
+// Organizations implements store.Driver.
+func (n *Nodes) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
+	return n.next().Organizations(ctx, after, limit)
+}
+
 // Get implements store.Driver.
 func (n *Nodes) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
 	return n.next().Get(ctx, org, kind, id)

@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Driver) {
 		{"append at old version", testAppendAtOldVersion},
 		{"upsert and delete", testUpsertAndDelete},
 		{"get", testGet},
+		{"organizations", testOrganizations},
 		{"bodies", testBodies},
 		{"scan", testScan},
 		{"scan order", testScanOrder},

@@ -1,0 +1,110 @@
+package ops
+
+import (
+	"context"
+	"errors"
+
+	"latchkey/internal/activity"
+	"latchkey/internal/domain"
+	"latchkey/internal/fault"
+	"latchkey/internal/vault/bundle"
+)
+
+// The first steps of imports: each makes a one-time key to which the client
+// encrypts.
+var (
+	InitImportPrivateKey = initImport("init_import_private_key", domain.ImportPrivateKey, activity.ResourcePrivateKey)
+	InitImportWallet     = initImport("init_import_wallet", domain.ImportWallet, activity.ResourceWallet)
+)
+
+func initImport(name string, kind domain.ImportKind, resource activity.Resource) activity.Op[InitImportParams, InitImportResult] {
+	return activity.Op[InitImportParams, InitImportResult]{
+		Spec: activity.Spec{
+			Name: name, Version: 1,
+			Summary: "Get a one-time key to encrypt a " + string(kind) + " to, in order to import it.",
+			Govern:  activity.Govern{Resource: resource, Action: activity.ActionImport},
+		},
+		Exec: func(_ context.Context, e activity.Env, p *InitImportParams) (InitImportResult, error) {
+			return newImportTarget(e, p.UserID, kind)
+		},
+	}
+}
+
+// InitImportParams are the parameters of init_import_wallet and
+// init_import_private_key.
+type InitImportParams struct {
+	UserID string `json:"userId" check:"required,uuid" doc:"User who will import; the caller himself."`
+}
+
+// InitImportResult is the result of init_import_wallet and
+// init_import_private_key.
+type InitImportResult struct {
+	ImportBundle string `json:"importBundle" check:"required" doc:"Signed key to encrypt to, good for an hour and one import."`
+}
+
+func newImportTarget(e activity.Env, userID string, kind domain.ImportKind) (InitImportResult, error) {
+	if err := requireSelf(e, userID); err != nil {
+		return InitImportResult{}, err
+	}
+	// The new target takes the place of an older one that was not used.
+	if _, err := takeImportTarget(e, userID, kind); err != nil && !errors.Is(err, errNoTarget) {
+		return InitImportResult{}, err
+	}
+	id := importTargetID(userID, kind)
+	if err := e.Keys.DropImportTarget(id); err != nil {
+		return InitImportResult{}, err
+	}
+	public, err := e.Keys.NewImportTarget(id)
+	if err != nil {
+		return InitImportResult{}, err
+	}
+	if err := e.Tx.ImportTargets().Insert(&domain.ImportTarget{ID: id, UserID: userID, Kind: kind, CreatedAt: e.Now}); err != nil {
+		return InitImportResult{}, err
+	}
+	text, err := bundle.Target(e.Identity, public, e.Tx.Org(), userID)
+	return InitImportResult{ImportBundle: text}, err
+}
+
+var errNoTarget = errors.New("no import was begun")
+
+// importTargetID: an import names its user and nothing else, so that each user
+// has one target of a kind.
+func importTargetID(userID string, kind domain.ImportKind) string { return userID + " " + string(kind) }
+
+// takeImportTarget removes the target's record, so that it can be used once,
+// and returns its id.
+func takeImportTarget(e activity.Env, userID string, kind domain.ImportKind) (string, error) {
+	id := importTargetID(userID, kind)
+	target, err := e.Tx.ImportTargets().Get(id)
+	if refusal, ok := fault.As(err); ok && refusal.Code == fault.NotFound || err == nil && target.Expired(e.Now) {
+		if err == nil {
+			return "", errors.Join(errNoTarget, e.Tx.ImportTargets().Delete(id))
+		}
+		return "", errNoTarget
+	}
+	if err != nil {
+		return "", err
+	}
+	return id, e.Tx.ImportTargets().Delete(id)
+}
+
+// importTarget is takeImportTarget for the second step of an import.
+func importTarget(e activity.Env, userID string, kind domain.ImportKind) (string, error) {
+	if err := requireSelf(e, userID); err != nil {
+		return "", err
+	}
+	id, err := takeImportTarget(e, userID, kind)
+	if errors.Is(err, errNoTarget) {
+		return "", fault.Invalid("there is no key to import a %s with: begin with init_import_%s; each key is good for one import within an hour",
+			kind, map[domain.ImportKind]string{domain.ImportWallet: "wallet", domain.ImportPrivateKey: "private_key"}[kind])
+	}
+	return id, err
+}
+
+// requireSelf refuses to import for somebody else, whatever policies say.
+func requireSelf(e activity.Env, userID string) error {
+	if userID != e.UserID {
+		return fault.New(fault.PermissionDenied, fault.ReasonForbidden, "userId must be the caller himself: %s", e.UserID)
+	}
+	return nil
+}

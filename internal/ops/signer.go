@@ -1,0 +1,159 @@
+package ops
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"golang.org/x/crypto/sha3"
+
+	"latchkey/internal/activity"
+	"latchkey/internal/address"
+	"latchkey/internal/chain/eth"
+	"latchkey/internal/curve"
+	"latchkey/internal/fault"
+	"latchkey/internal/ids"
+	"latchkey/internal/store"
+	"latchkey/internal/vault"
+)
+
+// This file holds how a request names the key that signs, and what is signed.
+
+// signer is the key that a request signs with.
+type signer struct {
+	id        string // in the vault
+	curve     curve.KeyCurve
+	format    address.Format // of the address by which it was named; empty: named otherwise
+	publicKey []byte         // compressed
+}
+
+// findSigner resolves signWith: the id of a private key, an address, or a
+// public key.
+func findSigner(e activity.Env, signWith string) (*signer, error) {
+	if id, ok := ids.Normal(signWith); ok {
+		key, err := e.Tx.PrivateKeys().Get(id)
+		if err != nil {
+			return nil, err
+		}
+		return signerOf(key.ID, key.Curve, key.PublicKey, "")
+	}
+	name := address.Key(signWith)
+	if _, err := hex.DecodeString(signWith); err == nil {
+		name = strings.ToLower(signWith) // a public key
+	}
+	accounts, err := e.Tx.WalletAccounts().ListBy(store.BySigner, name, "", 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(accounts) > 0 {
+		a := accounts[0]
+		return signerOf(a.ID, a.Curve, a.PublicKey, a.FormatNamed(name))
+	}
+	keys, err := e.Tx.PrivateKeys().ListBy(store.BySigner, name, "", 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) == 0 {
+		return nil, fault.Missing("no wallet account or private key %s in this organization", signWith)
+	}
+	return signerOf(keys[0].ID, keys[0].Curve, keys[0].PublicKey, keys[0].FormatNamed(name))
+}
+
+func signerOf(id string, c curve.KeyCurve, publicKey string, f address.Format) (*signer, error) {
+	raw, err := hex.DecodeString(publicKey)
+	return &signer{id: id, curve: c, format: f, publicKey: raw}, err
+}
+
+// sign signs a digest or, on Ed25519, a message.
+func (s *signer) sign(e activity.Env, payload []byte) (vault.Signature, error) {
+	if s.curve == curve.KeyEd25519 {
+		return e.Keys.SignMessage(s.id, payload)
+	}
+	if address.IsTaproot(s.format) {
+		return e.Keys.SignTaproot(s.id, [32]byte(payload))
+	}
+	return e.Keys.SignDigest(s.id, s.curve, [32]byte(payload))
+}
+
+// Encoding says how a payload is written.
+type Encoding string
+
+// The encodings of payloads.
+const (
+	encodingHex     Encoding = "PAYLOAD_ENCODING_HEXADECIMAL"
+	encodingUTF8    Encoding = "PAYLOAD_ENCODING_TEXT_UTF8"
+	encodingEIP712  Encoding = "PAYLOAD_ENCODING_EIP712"
+	encodingEIP7702 Encoding = "PAYLOAD_ENCODING_EIP7702_AUTHORIZATION"
+)
+
+// Enum lists the encodings for the schema.
+func (Encoding) Enum() []string {
+	return []string{string(encodingHex), string(encodingUTF8), string(encodingEIP712), string(encodingEIP7702)}
+}
+
+// HashFunction says what is done to a payload before it is signed.
+type HashFunction string
+
+// The hash functions of payloads.
+const (
+	hashNone          HashFunction = "HASH_FUNCTION_NO_OP"
+	hashSHA256        HashFunction = "HASH_FUNCTION_SHA256"
+	hashKeccak256     HashFunction = "HASH_FUNCTION_KECCAK256"
+	hashNotApplicable HashFunction = "HASH_FUNCTION_NOT_APPLICABLE"
+)
+
+// Enum lists the hash functions for the schema.
+func (HashFunction) Enum() []string {
+	return []string{string(hashNone), string(hashSHA256), string(hashKeccak256), string(hashNotApplicable)}
+}
+
+// toSign is what a key on the curve signs for a payload: a digest of 32 bytes,
+// or on Ed25519 the payload itself.
+func toSign(c curve.KeyCurve, payload string, encoding Encoding, hash HashFunction) ([]byte, error) {
+	switch encoding {
+	case encodingEIP712, encodingEIP7702:
+		if c != curve.KeySecp256k1 {
+			return nil, fault.Invalid("encoding: %s needs a key on %s", encoding, curve.KeySecp256k1)
+		}
+		// The standard says what is hashed, whatever hashFunction says.
+		return ethereumDigest(payload, encoding)
+	}
+	raw := []byte(payload)
+	if encoding == encodingHex {
+		var err error
+		if raw, err = hex.DecodeString(strings.TrimPrefix(payload, "0x")); err != nil {
+			return nil, fault.Invalid("payload: must be hex, as encoding says")
+		}
+	}
+	if (c == curve.KeyEd25519) != (hash == hashNotApplicable) {
+		return nil, fault.Invalid("invalid hash function: Ed25519 keys take %s, and no others do", hashNotApplicable)
+	}
+	switch hash {
+	case hashSHA256:
+		sum := sha256.Sum256(raw)
+		return sum[:], nil
+	case hashKeccak256:
+		state := sha3.NewLegacyKeccak256()
+		state.Write(raw)
+		return state.Sum(nil), nil
+	case hashNone:
+		if len(raw) != sha256.Size {
+			return nil, fault.Invalid("payload: with %s it must be a digest of 32 bytes, not %d", hash, len(raw))
+		}
+	}
+	return raw, nil
+}
+
+func ethereumDigest(payload string, encoding Encoding) ([]byte, error) {
+	var digest [32]byte
+	var err error
+	if encoding == encodingEIP712 {
+		digest, _, err = eth.TypedDataDigest([]byte(payload))
+	} else {
+		digest, _, err = eth.AuthorizationDigest([]byte(payload))
+	}
+	if err != nil {
+		return nil, fault.Invalid("payload: %v", err)
+	}
+	return digest[:], nil
+}

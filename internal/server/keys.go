@@ -1,0 +1,95 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"latchkey/internal/engine"
+	"latchkey/internal/store"
+	"latchkey/internal/vault"
+	"latchkey/internal/vault/unseal"
+)
+
+// OpenKeys opens the vault with the master key that source names (see package
+// config), and with the previous one, if there is one. It refuses a master key
+// that is not that of the store. The caller closes the vault.
+func OpenKeys(ctx context.Context, s *store.Store, source, previous string) (keys engine.Keys, err error) {
+	current, err := unsealer(source)
+	if err != nil {
+		return engine.Keys{}, err
+	}
+	if previous == "" {
+		keys.Vault, keys.Clerk, err = vault.Open(current)
+	} else {
+		var before vault.Unsealer
+		if before, err = unsealer(previous); err == nil {
+			keys.Vault, keys.Clerk, err = vault.OpenBoth(current, before)
+		}
+	}
+	if err != nil {
+		return engine.Keys{}, err
+	}
+	err = s.Instance(ctx, func(tx *store.Tx) error {
+		keys.Identity, err = keys.Vault.LoadOrCreateIdentity(tx.Shelf())
+		return err
+	})
+	if err != nil {
+		keys.Vault.Close()
+		return engine.Keys{}, err
+	}
+	return keys, nil
+}
+
+// unsealer makes a file that does not exist yet: a new installation gets its
+// master key at its first start. Should the database have another one, it is
+// refused right afterwards.
+func unsealer(source string) (vault.Unsealer, error) {
+	kind, rest, _ := strings.Cut(source, ":")
+	switch kind {
+	case "file":
+		if _, err := os.Stat(rest); errors.Is(err, fs.ErrNotExist) {
+			if err := unseal.Create(rest); err != nil {
+				return nil, err
+			}
+		}
+		return unseal.File(rest), nil
+	case "passphrase":
+		if _, err := os.Stat(rest); errors.Is(err, fs.ErrNotExist) {
+			passphrase, err := askPassphrase()
+			if err != nil {
+				return nil, err
+			}
+			if err := unseal.CreatePassphrase(rest, passphrase); err != nil {
+				return nil, err
+			}
+		}
+		return unseal.Passphrase(rest, askPassphrase), nil
+	case "env":
+		return unseal.Env(rest), nil
+	case "fd":
+		n, err := strconv.Atoi(rest)
+		return unseal.FD(n), err
+	}
+	return nil, errors.New("the master key must come from file:PATH, passphrase:PATH, env:NAME or fd:NUMBER")
+}
+
+const passphraseVariable = "LATCHKEY_PASSPHRASE"
+
+// askPassphrase takes the passphrase from the environment, or from the first
+// line of standard input.
+func askPassphrase() ([]byte, error) {
+	if text, ok := os.LookupEnv(passphraseVariable); ok {
+		return []byte(text), nil
+	}
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if line = strings.TrimRight(line, "\r\n"); line == "" {
+		return nil, fmt.Errorf("the master key needs a passphrase: set %s, or write it to standard input (%w)", passphraseVariable, err)
+	}
+	return []byte(line), nil
+}

@@ -1,0 +1,137 @@
+package servertest
+
+import (
+	"crypto/ecdh"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/hpke"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+)
+
+// This file is the client's side of import and export, as clients do it.
+
+const hpkeInfo = "turnkey_hpke"
+
+// Seal encrypts a secret to the target of an import, after checking who signed
+// the target and for whom it is.
+func (s *Server) Seal(t testing.TB, c *Caller, importBundle string, secret []byte) string {
+	t.Helper()
+	var target struct {
+		TargetPublic   string `json:"targetPublic"`
+		OrganizationID string `json:"organizationId"`
+		UserID         string `json:"userId"`
+	}
+	s.openEnvelope(t, importBundle, &target)
+	if target.OrganizationID != c.OrganizationID || target.UserID != c.UserID {
+		t.Fatalf("the target is for %+v", target)
+	}
+	return SealTo(t, target.TargetPublic, secret)
+}
+
+// SealTo encrypts a secret to a public key.
+func SealTo(t testing.TB, targetPublic string, secret []byte) string {
+	t.Helper()
+	receiver := unhex(t, targetPublic)
+	public, err := hpke.DHKEM(ecdh.P256()).NewPublicKey(receiver)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc, sender, err := hpke.NewSender(public, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(hpkeInfo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ciphertext, err := sender.Seal(slices.Concat(enc, receiver), secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf(`{"encappedPublic":"%x","ciphertext":"%x"}`, enc, ciphertext)
+}
+
+// Recipient is a key to which exports are encrypted.
+type Recipient struct{ key *ecdh.PrivateKey }
+
+// NewRecipient makes one.
+func NewRecipient(t testing.TB) *Recipient {
+	t.Helper()
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Recipient{key}
+}
+
+// PublicKey is the recipient's key, uncompressed.
+func (r *Recipient) PublicKey() string { return hex.EncodeToString(r.key.PublicKey().Bytes()) }
+
+// Open decrypts an export, after checking who signed it and for whom it is.
+func (r *Recipient) Open(t testing.TB, s *Server, c *Caller, exportBundle string) []byte {
+	t.Helper()
+	var export struct {
+		EncappedPublic string `json:"encappedPublic"`
+		Ciphertext     string `json:"ciphertext"`
+		OrganizationID string `json:"organizationId"`
+	}
+	s.openEnvelope(t, exportBundle, &export)
+	if export.OrganizationID != c.OrganizationID {
+		t.Fatalf("the export is for %s", export.OrganizationID)
+	}
+	private, err := hpke.DHKEM(ecdh.P256()).NewPrivateKey(r.key.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc := unhex(t, export.EncappedPublic)
+	recipient, err := hpke.NewRecipient(enc, private, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(hpkeInfo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := recipient.Open(slices.Concat(enc, r.key.PublicKey().Bytes()), unhex(t, export.Ciphertext))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+// openEnvelope checks the server's signature and reads what it signed.
+func (s *Server) openEnvelope(t testing.TB, text string, into any) {
+	t.Helper()
+	var envelope struct {
+		Version             string `json:"version"`
+		Data                string `json:"data"`
+		DataSignature       string `json:"dataSignature"`
+		EnclaveQuorumPublic string `json:"enclaveQuorumPublic"`
+	}
+	if err := json.Unmarshal([]byte(text), &envelope); err != nil {
+		t.Fatal(err)
+	}
+	if envelope.Version != "v1.0.0" || envelope.EnclaveQuorumPublic != s.Keys.Identity.SignerPublicKey() {
+		t.Fatalf("envelope: %+v", envelope)
+	}
+	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), unhex(t, envelope.EnclaveQuorumPublic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := unhex(t, envelope.Data)
+	digest := sha256.Sum256(data)
+	if !ecdsa.VerifyASN1(key, digest[:], unhex(t, envelope.DataSignature)) {
+		t.Fatal("the envelope's signature is wrong")
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func unhex(t testing.TB, text string) []byte {
+	t.Helper()
+	raw, err := hex.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
