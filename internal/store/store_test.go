@@ -73,7 +73,7 @@ func kinds() map[string]*store.Kind[note] {
 			Name: "note-" + name, Label: "note", Resident: resident,
 			ID: func(n *note) string { return n.ID },
 			Unique: []store.Index[note]{{
-				Name: "name", Keys: func(n *note) []string { return []string{n.Name} },
+				Name: "name", Keys: func(n *note) []string { return strings.Split(n.Name, "|") },
 				Taken: func(name string) error { return fault.Taken("name %q is taken", name) },
 			}},
 			Lists: []store.Index[note]{{Name: "text", Keys: func(n *note) []string { return strings.Fields(n.Text) }}},
@@ -160,6 +160,7 @@ func TestTable(t *testing.T) {
 		// Refusals leave nothing.
 		wantCode(t, update(func(n store.Table[note]) error { return n.Insert(&note{ID: "a", Name: "new"}) }), fault.AlreadyExists)
 		wantCode(t, update(func(n store.Table[note]) error { return n.Insert(&note{ID: "e", Name: "name a"}) }), fault.AlreadyExists)
+		wantCode(t, update(func(n store.Table[note]) error { return n.Insert(&note{ID: "e", Name: "twice|twice"}) }), fault.AlreadyExists)
 		wantCode(t, update(func(n store.Table[note]) error { return n.Insert(&note{ID: "e", Name: "nul\x00"}) }), fault.InvalidArgument)
 		wantCode(t, update(func(n store.Table[note]) error { return n.Delete("nobody") }), fault.NotFound)
 		wantCode(t, update(func(n store.Table[note]) error { return n.Edit("nobody", func(*note) error { return nil }) }), fault.NotFound)

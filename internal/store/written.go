@@ -44,7 +44,11 @@ func (t Table[T]) reindex(w *written[T], index Index[T], id string, before, afte
 	for _, key := range index.keys(before) {
 		taken[key] = ""
 	}
-	for _, key := range index.keys(after) {
+	var wanted []string // a key that the record wants twice is taken, by itself
+	if after != nil {
+		wanted = index.Keys(after)
+	}
+	for _, key := range wanted {
 		if !validKey(key) {
 			return fault.Invalid("%s: a value holds a NUL or is not UTF-8", t.kind.Label)
 		}
