@@ -7,6 +7,8 @@ import { ApiKeyStamper } from '@turnkey/api-key-stamper';
 import { TurnkeyClient, TurnkeyRequestError as HttpRequestError } from '@turnkey/http';
 import { Turnkey, TurnkeyRequestError as ServerRequestError } from '@turnkey/sdk-server';
 
+import { shape } from './shapes.mjs';
+
 // newKey makes a P-256 API key pair in the text forms that the clients take.
 export function newKey() {
   const pair = createECDH('prime256v1');
@@ -25,7 +27,54 @@ export const activities = {
   createUsers: ['ACTIVITY_TYPE_CREATE_USERS_V4', 'createUsersResult', 'createUsersIntentV4'],
   createApiKeys: ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', 'createApiKeysResult', 'createApiKeysIntentV2'],
   deleteApiKeys: ['ACTIVITY_TYPE_DELETE_API_KEYS', 'deleteApiKeysResult', 'deleteApiKeysIntent'],
+  createPrivateKeys: ['ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', 'createPrivateKeysResultV2', 'createPrivateKeysIntentV2'],
+  signRawPayload: ['ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', 'signRawPayloadResult', 'signRawPayloadIntentV2'],
+  signTransaction: ['ACTIVITY_TYPE_SIGN_TRANSACTION_V2', 'signTransactionResult', 'signTransactionIntentV2'],
 };
+// Those whose newest version is the first.
+for (const method of [
+  'createPrivateKeyTag',
+  'createWallet',
+  'createWalletAccounts',
+  'deletePrivateKeyTags',
+  'deletePrivateKeys',
+  'deleteWalletAccounts',
+  'deleteWallets',
+  'exportPrivateKey',
+  'exportWallet',
+  'exportWalletAccount',
+  'importPrivateKey',
+  'importWallet',
+  'initImportPrivateKey',
+  'initImportWallet',
+  'signRawPayloads',
+  'updatePrivateKeyTag',
+  'updateWallet',
+]) {
+  const type = method.replace(/[A-Z]/g, '_$&').toUpperCase();
+  activities[method] = [`ACTIVITY_TYPE_${type}`, `${method}Result`, `${method}Intent`];
+}
+
+// What every completed activity shows, in both of its views.
+export function completed(activity, method, dev) {
+  shape.activity(activity);
+  const [type, resultKey, intentKey] = activities[method];
+  assert.equal(activity.organizationId, dev.organizationId);
+  assert.equal(activity.type, type);
+  assert.equal(activity.status, 'ACTIVITY_STATUS_COMPLETED');
+  assert.equal(activity.failure ?? null, null);
+  assert.deepEqual(Object.keys(activity.intent), [intentKey]);
+  // One client takes the first result key that it knows: there is only one.
+  assert.deepEqual(Object.keys(activity.result).sort(), ['activity', resultKey].sort());
+  const inner = activity.result.activity;
+  assert.equal(inner.type, type);
+  assert.deepEqual(inner.result[resultKey], activity.result[resultKey]);
+  assert.equal(Object.keys(inner.intent).length, 1);
+  assert.equal(activity.votes.length, 1);
+  assert.equal(activity.votes[0].selection, 'VOTE_SELECTION_APPROVED');
+  assert.equal(activity.votes[0].activityId, activity.id);
+  return activity.result[resultKey];
+}
 
 function upper(method) {
   return method[0].toUpperCase() + method.slice(1);

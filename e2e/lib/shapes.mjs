@@ -90,6 +90,63 @@ const tag = record({
   updatedAt: timestamp,
 });
 
+const curve = oneOf('CURVE_SECP256K1', 'CURVE_ED25519', 'CURVE_P256');
+const format = (value, path) => assert.match(value, /^ADDRESS_FORMAT_[A-Z0-9_]+$/, path);
+
+const wallet = record({
+  walletId: uuid7,
+  walletName: text,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  exported: bool,
+  imported: bool,
+});
+
+const walletAccount = (value, path) => {
+  record({
+    walletAccountId: uuid7,
+    organizationId: uuid7,
+    walletId: uuid7,
+    curve,
+    pathFormat: oneOf('PATH_FORMAT_BIP32'),
+    path: text,
+    addressFormat: format,
+    address: text,
+    createdAt: timestamp,
+    updatedAt: timestamp,
+    publicKey: hex,
+    'walletDetails?': wallet,
+    'name?': text,
+  })(value, path);
+  // Compressed: one client checks with a regular expression.
+  const form = value.curve === 'CURVE_ED25519' ? /^[0-9a-f]{64}$/ : /^0[23][0-9a-f]{64}$/;
+  assert.match(value.publicKey, form, `${path}.publicKey`);
+};
+
+const privateKey = (value, path) => {
+  record({
+    privateKeyId: uuid7,
+    publicKey: hex,
+    privateKeyName: text,
+    curve,
+    addresses: list(record({ format, address: text })),
+    privateKeyTags: list(uuid7),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+    exported: bool,
+    imported: bool,
+  })(value, path);
+  // Not compressed: one client compresses it.
+  const form = value.curve === 'CURVE_ED25519' ? /^[0-9a-f]{64}$/ : /^04[0-9a-f]{128}$/;
+  assert.match(value.publicKey, form, `${path}.publicKey`);
+};
+
+const signature = record({
+  r: (value, path) => assert.match(value, /^[0-9a-f]{64}$/, path),
+  s: (value, path) => assert.match(value, /^[0-9a-f]{64}$/, path),
+  v: oneOf('00', '01'),
+});
+
 const vote = record({
   id: uuid7,
   userId: uuid7,
@@ -139,7 +196,7 @@ const whoami = record({ organizationId: uuid7, organizationName: text, userId: u
 
 const error = record({ code: number, message: text, details: list(record({ '@type': text })), 'turnkeyErrorCode?': text });
 
-const checks = { activity, apiKey, configs, error, tag, user, whoami };
+const checks = { activity, apiKey, configs, error, privateKey, signature, tag, user, wallet, walletAccount, whoami };
 export const shape = Object.fromEntries(
   Object.entries(checks).map(([name, check]) => [name, (value) => (check(value, name), value)]),
 );

@@ -7,32 +7,11 @@ import { after, before, describe, it } from 'node:test';
 
 import { createActivityPoller } from '@turnkey/http';
 
-import { activities, flavours, newKey, readStamp, send } from '../lib/clients.mjs';
+import { completed, flavours, newKey, readStamp, send } from '../lib/clients.mjs';
 import { newPlace, startServer, storeName } from '../lib/server.mjs';
 import { shape } from '../lib/shapes.mjs';
 
 const sha256 = (body) => `sha256:${createHash('sha256').update(body).digest('hex')}`;
-
-// What every completed activity shows, in both of its views.
-function completed(activity, method, dev) {
-  shape.activity(activity);
-  const [type, resultKey, intentKey] = activities[method];
-  assert.equal(activity.organizationId, dev.organizationId);
-  assert.equal(activity.type, type);
-  assert.equal(activity.status, 'ACTIVITY_STATUS_COMPLETED');
-  assert.equal(activity.failure ?? null, null);
-  assert.deepEqual(Object.keys(activity.intent), [intentKey]);
-  // One client takes the first result key that it knows: there is only one.
-  assert.deepEqual(Object.keys(activity.result).sort(), ['activity', resultKey].sort());
-  const inner = activity.result.activity;
-  assert.equal(inner.type, type);
-  assert.deepEqual(inner.result[resultKey], activity.result[resultKey]);
-  assert.equal(Object.keys(inner.intent).length, 1);
-  assert.equal(activity.votes.length, 1);
-  assert.equal(activity.votes[0].selection, 'VOTE_SELECTION_APPROVED');
-  assert.equal(activity.votes[0].activityId, activity.id);
-  return activity.result[resultKey];
-}
 
 describe(`clients on ${storeName}`, () => {
   const place = newPlace();
