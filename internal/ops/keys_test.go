@@ -16,6 +16,7 @@ import (
 
 	"latchkey/client"
 	"latchkey/internal/domain"
+	"latchkey/internal/server"
 	. "latchkey/internal/servertest"
 	"latchkey/internal/store"
 )
@@ -450,6 +451,11 @@ func TestImportRefused(t *testing.T) {
 			age(t, s, 61*time.Minute)
 			if got := s.Root.Refused(t, 400, "import_private_key", key(bundle)).Get("message").Text(); !strings.Contains(got, "within an hour") {
 				t.Errorf("message: %s", got)
+			}
+			// Its private half does not stay behind.
+			before := len(sealedNames(t, s))
+			if dropped, err := server.Sweep(t.Context(), s.Store, time.Now()); err != nil || dropped == 0 || len(sealedNames(t, s)) != before-dropped {
+				t.Errorf("%d targets were swept, %v; %v are left", dropped, err, sealedNames(t, s))
 			}
 		})
 		t.Run("for somebody else", func(t *testing.T) {

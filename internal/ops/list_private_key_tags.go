@@ -24,15 +24,3 @@ func listPrivateKeyTags(_ context.Context, r activity.Reader, _ *InOrganization)
 	tags, err := tagsOf(r, domain.TagPrivateKey)
 	return ListPrivateKeyTagsReply{PrivateKeyTags: tags}, err
 }
-
-// tagsOf lists the tags of a type.
-func tagsOf(r activity.Reader, t domain.TagType) ([]record.Tag, error) {
-	all, err := r.Tx.Tags().List("", 0)
-	var tags []record.Tag
-	for _, tag := range all {
-		if tag.Type == t {
-			tags = append(tags, record.OfTag(tag))
-		}
-	}
-	return tags, err
-}

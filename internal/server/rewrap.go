@@ -11,29 +11,16 @@ import (
 // may be stopped at any moment and started again, and runs beside servers that
 // know both keys. It returns how many organizations it changed.
 func Rewrap(ctx context.Context, s *store.Store, v *vault.Vault) (changed int, err error) {
-	const page = 100
-	var after string
-	for {
-		orgs, err := s.Organizations(ctx, after, page)
-		if err != nil {
-			return changed, err
+	err = eachOrganization(ctx, s, func(org string) error {
+		var did bool
+		err := s.Update(ctx, org, func(tx *store.Tx) (err error) {
+			did, err = vault.Rewrap(v, v, org, tx.Shelf())
+			return err
+		})
+		if err == nil && did {
+			changed++
 		}
-		for _, org := range orgs {
-			var did bool
-			err := s.Update(ctx, org, func(tx *store.Tx) error {
-				did, err = vault.Rewrap(v, v, org, tx.Shelf())
-				return err
-			})
-			if err != nil {
-				return changed, err
-			}
-			if did {
-				changed++
-			}
-			after = org
-		}
-		if len(orgs) < page {
-			return changed, nil
-		}
-	}
+		return err
+	})
+	return changed, err
 }

@@ -35,6 +35,7 @@ import (
 type Server struct {
 	config   *config.Config
 	log      *slog.Logger
+	store    *store.Store
 	address  *net.TCPAddr
 	serving  []*serving // the interface first
 	draining atomic.Bool
@@ -77,7 +78,7 @@ func New(c *config.Config, s *store.Store, keys engine.Keys, log *slog.Logger, v
 		LongLivedAPIKeys: c.Limits.LongLivedAPIKeys, ExpiringAPIKeys: c.Limits.ExpiringAPIKeys,
 		Wallets: c.Limits.Wallets, PrivateKeys: c.Limits.PrivateKeys,
 	}
-	srv := &Server{config: c, log: log}
+	srv := &Server{config: c, log: log, store: s}
 	metrics := api.NewMetrics()
 	handler := api.New(api.Config{
 		Engine:  engine.New(s, catalog, keys, limits, time.Now),
@@ -191,6 +192,16 @@ func (s *Server) BaseURL() string {
 
 // Run answers requests until ctx ends, then lets those under way finish.
 func (s *Server) Run(ctx context.Context) error {
+	sweeping, stop := context.WithCancel(ctx)
+	swept := make(chan struct{})
+	go func() {
+		defer close(swept)
+		s.sweep(sweeping)
+	}()
+	defer func() {
+		stop()
+		<-swept
+	}()
 	failed := make(chan error, len(s.serving))
 	for _, on := range s.serving {
 		go func() { failed <- on.http.Serve(on.listener) }()

@@ -40,6 +40,14 @@ func (s *Session) DropImportTarget(targetID string) error {
 	return err
 }
 
+// DropExpired deletes an import target that nobody used in time. It needs no
+// warrant: it gives nothing out, and nobody has asked for it. Without a target
+// it does nothing.
+func DropExpired(s Shelf, targetID string) error {
+	_, err := (&drawer{shelf: s}).remove(kindTarget, targetID)
+	return err
+}
+
 // ImportSeed takes over a phrase that a client sealed to a target: the words in
 // any of the nine languages of BIP-39, and after a line feed the passphrase if
 // there is one.

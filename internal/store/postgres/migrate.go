@@ -4,13 +4,12 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"io/fs"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"latchkey/internal/store/migration"
 )
 
 //go:embed migrations/*.sql
@@ -18,39 +17,10 @@ var migrations embed.FS
 
 const selectSchema = `SELECT coalesce(max(version), 0) FROM migrations`
 
-// migration is one forward step of the schema.
-type migration struct {
-	version int64
-	sql     string
-}
-
-// loadMigrations reads the embedded files, which are named NNNN_what.sql and
-// numbered from 1 without gaps.
-func loadMigrations() ([]migration, error) {
-	names, err := fs.Glob(migrations, "migrations/*.sql") // sorted
-	if err != nil {
-		return nil, err
-	}
-	var all []migration
-	for i, name := range names {
-		number, _, _ := strings.Cut(strings.TrimPrefix(name, "migrations/"), "_")
-		version, err := strconv.ParseInt(number, 10, 64)
-		if err != nil || version != int64(i+1) {
-			return nil, fmt.Errorf("migration %s: the number should be %04d", name, i+1)
-		}
-		body, err := migrations.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, migration{version: version, sql: string(body)})
-	}
-	return all, nil
-}
-
 // migrate brings the schema up to date while other nodes may be doing the
 // same, and refuses a database that a newer binary has migrated: this one
 // cannot know what the newer schema means.
-func migrate(ctx context.Context, pool *pgxpool.Pool, all []migration) error {
+func migrate(ctx context.Context, pool *pgxpool.Pool, all []migration.Step) error {
 	for attempt := 0; ; attempt++ {
 		err := migrateOnce(ctx, pool, all)
 		if err == nil || attempt == maxRetries || !raced(err) {
@@ -75,7 +45,7 @@ func raced(err error) bool {
 	}, code(err))
 }
 
-func migrateOnce(ctx context.Context, pool *pgxpool.Pool, all []migration) error {
+func migrateOnce(ctx context.Context, pool *pgxpool.Pool, all []migration.Step) error {
 	// A transaction of its own: the table must be there to be locked.
 	if _, err := pool.Exec(ctx, `CREATE TABLE IF NOT EXISTS migrations (
 		version bigint NOT NULL PRIMARY KEY, applied_at timestamptz NOT NULL)`); err != nil {
@@ -100,13 +70,13 @@ func migrateOnce(ctx context.Context, pool *pgxpool.Pool, all []migration) error
 			return fmt.Errorf("the database has schema %d, but this latchkey knows only up to %d: run a newer latchkey", at, newest)
 		}
 		for _, m := range all {
-			if m.version <= at {
+			if m.Version <= at {
 				continue
 			}
-			if _, err := tx.Exec(ctx, m.sql); err != nil {
-				return fmt.Errorf("migration %d: %w", m.version, err)
+			if _, err := tx.Exec(ctx, m.SQL); err != nil {
+				return fmt.Errorf("migration %d: %w", m.Version, err)
 			}
-			if _, err := tx.Exec(ctx, `INSERT INTO migrations (version, applied_at) VALUES ($1, now())`, m.version); err != nil {
+			if _, err := tx.Exec(ctx, `INSERT INTO migrations (version, applied_at) VALUES ($1, now())`, m.Version); err != nil {
 				return err
 			}
 		}

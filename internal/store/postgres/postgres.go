@@ -29,6 +29,7 @@ import (
 
 	"latchkey/internal/store"
 	"latchkey/internal/store/group"
+	"latchkey/internal/store/migration"
 )
 
 var _ store.Driver = (*DB)(nil)
@@ -79,7 +80,7 @@ func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 15 * time.Second
 	}
-	steps, err := loadMigrations()
+	steps, err := migration.Load(migrations)
 	if err != nil {
 		return nil, err
 	}

@@ -4,47 +4,17 @@ import (
 	"database/sql/driver"
 	"embed"
 	"fmt"
-	"io/fs"
-	"strconv"
-	"strings"
+
+	"latchkey/internal/store/migration"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migration is one forward step of the schema.
-type migration struct {
-	version int64
-	sql     string
-}
-
-// loadMigrations reads the embedded files, which are named NNNN_what.sql and
-// numbered from 1 without gaps.
-func loadMigrations() ([]migration, error) {
-	names, err := fs.Glob(migrations, "migrations/*.sql") // sorted
-	if err != nil {
-		return nil, err
-	}
-	var all []migration
-	for i, name := range names {
-		number, _, _ := strings.Cut(strings.TrimPrefix(name, "migrations/"), "_")
-		version, err := strconv.ParseInt(number, 10, 64)
-		if err != nil || version != int64(i+1) {
-			return nil, fmt.Errorf("migration %s: the number should be %04d", name, i+1)
-		}
-		body, err := migrations.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, migration{version: version, sql: string(body)})
-	}
-	return all, nil
-}
-
 // migrate brings the schema up to date in one transaction, and refuses a
 // database that a newer binary has migrated: this one cannot know what the
 // newer schema means.
-func migrate(c *conn, all []migration) (err error) {
+func migrate(c *conn, all []migration.Step) (err error) {
 	if err := c.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -65,14 +35,14 @@ func migrate(c *conn, all []migration) (err error) {
 		return fmt.Errorf("the database has schema %d, but this latchkey knows only up to %d: run a newer latchkey", at, newest)
 	}
 	for _, m := range all {
-		if m.version <= at {
+		if m.Version <= at {
 			continue
 		}
-		if err := c.exec(m.sql); err != nil {
-			return fmt.Errorf("migration %d: %w", m.version, err)
+		if err := c.exec(m.SQL); err != nil {
+			return fmt.Errorf("migration %d: %w", m.Version, err)
 		}
 		if err := c.exec(`INSERT INTO migrations (version, applied_at)
-			VALUES (?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`, m.version); err != nil {
+			VALUES (?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`, m.Version); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,7 @@ import (
 
 	"latchkey/internal/store"
 	"latchkey/internal/store/group"
+	"latchkey/internal/store/migration"
 )
 
 var _ store.Driver = (*DB)(nil)
@@ -110,7 +111,7 @@ func open(ctx context.Context, path string, cfg Config) (_ *DB, err error) {
 		return nil, err
 	}
 	undo = append(undo, db.writer.close)
-	steps, err := loadMigrations()
+	steps, err := migration.Load(migrations)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"latchkey/internal/store"
 	"latchkey/internal/store/group"
+	"latchkey/internal/store/migration"
 )
 
 // writer is the one goroutine that writes.
@@ -42,7 +43,7 @@ func (w *writer) connect(ctx context.Context) (err error) {
 	return err
 }
 
-func (w *writer) migrate(steps []migration) error {
+func (w *writer) migrate(steps []migration.Step) error {
 	if err := migrate(w.conn, steps); err != nil {
 		return err
 	}

@@ -1,0 +1,59 @@
+package ops
+
+import (
+	"latchkey/internal/activity"
+	"latchkey/internal/domain"
+	"latchkey/internal/fault"
+	"latchkey/internal/record"
+	"latchkey/internal/store"
+)
+
+// This file holds what tags of users and of private keys have in common.
+
+// requireTag refuses an id that is not a tag of the type.
+func requireTag(tx *store.Tx, id string, t domain.TagType) error {
+	tag, err := tx.Tags().Get(id)
+	if err == nil && tag.Type != t {
+		err = fault.Missing("no tag with id %s in this organization that fits", id)
+	}
+	return err
+}
+
+// newTag makes a tag.
+func newTag(e activity.Env, t domain.TagType, name string) (*domain.Tag, error) {
+	tags, err := e.Tx.Tags().List("", 0)
+	if err != nil {
+		return nil, err
+	}
+	if e.Limits.Tags > 0 && len(tags) >= e.Limits.Tags {
+		return nil, fault.Exhausted("the organization has reached its maximum of %d tags", e.Limits.Tags)
+	}
+	tag := &domain.Tag{ID: e.NewID(), Name: name, Type: t, CreatedAt: e.Now, UpdatedAt: e.Now}
+	return tag, e.Tx.Tags().Insert(tag)
+}
+
+// renameTag gives a tag a new name, if there is one.
+func renameTag(e activity.Env, id string, t domain.TagType, name string) error {
+	if err := requireTag(e.Tx, id, t); err != nil {
+		return err
+	}
+	return e.Tx.Tags().Edit(id, func(tag *domain.Tag) error {
+		if name != "" {
+			tag.Name = name
+		}
+		tag.UpdatedAt = e.Now
+		return nil
+	})
+}
+
+// tagsOf lists the tags of a type.
+func tagsOf(r activity.Reader, t domain.TagType) ([]record.Tag, error) {
+	all, err := r.Tx.Tags().List("", 0)
+	var tags []record.Tag
+	for _, tag := range all {
+		if tag.Type == t {
+			tags = append(tags, record.OfTag(tag))
+		}
+	}
+	return tags, err
+}
