@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,8 +36,9 @@ type Server struct {
 	URL   string
 	Store *store.Store
 	Keys  engine.Keys
-	Root  *Caller // its root user
-	Log   *Log    // everything that was logged
+	Root  *Caller          // its root user
+	Log   *Log             // everything that was logged
+	Stop  func(testing.TB) // ends the server before the test does
 }
 
 // Each runs a test on every store.
@@ -63,6 +65,12 @@ func SQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(),
 // Start runs the service on a store until the test ends.
 func Start(t testing.TB, storeURL string, c config.Config) *Server {
 	t.Helper()
+	return StartWith(t, storeURL, c, masterKey(t, storeURL), "")
+}
+
+// StartWith is Start with master keys of the test's own.
+func StartWith(t testing.TB, storeURL string, c config.Config, master, previous string) *Server {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	s, err := server.OpenStore(ctx, storeURL)
 	if err != nil {
@@ -70,7 +78,7 @@ func Start(t testing.TB, storeURL string, c config.Config) *Server {
 	}
 	c.Listen, c.Store = "127.0.0.1:0", storeURL
 	log := new(Log)
-	keys, err := server.OpenKeys(ctx, s, masterKey(t, storeURL), "")
+	keys, err := server.OpenKeys(ctx, s, master, previous)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,23 +88,27 @@ func Start(t testing.TB, storeURL string, c config.Config) *Server {
 	}
 	done := make(chan error, 1)
 	go func() { done <- srv.Run(ctx) }()
-	t.Cleanup(func() {
-		// A server that drains gives a connection on which nothing came yet
-		// some seconds; the client has opened such ones to spare.
-		http.DefaultClient.CloseIdleConnections()
-		stop()
-		if err := <-done; err != nil {
-			t.Errorf("the server did not stop cleanly: %v", err)
-		}
-		keys.Vault.Close()
-		if err := s.Close(); err != nil {
-			t.Errorf("closing the store: %v", err)
-		}
-		if t.Failed() {
-			t.Logf("what the server complained about:\n%s", log.Complaints())
-		}
-	})
-	running := &Server{URL: srv.BaseURL(), Store: s, Keys: keys, Log: log}
+	var once sync.Once
+	end := func(t testing.TB) {
+		once.Do(func() {
+			// A server that drains gives a connection on which nothing came
+			// yet some seconds; the client has opened such ones to spare.
+			http.DefaultClient.CloseIdleConnections()
+			stop()
+			if err := <-done; err != nil {
+				t.Errorf("the server did not stop cleanly: %v", err)
+			}
+			keys.Vault.Close()
+			if err := s.Close(); err != nil {
+				t.Errorf("closing the store: %v", err)
+			}
+			if t.Failed() {
+				t.Logf("what the server complained about:\n%s", log.Complaints())
+			}
+		})
+	}
+	t.Cleanup(func() { end(t) })
+	running := &Server{URL: srv.BaseURL(), Store: s, Keys: keys, Log: log, Stop: end}
 	running.Root = running.Found(t, "Test organization")
 	return running
 }

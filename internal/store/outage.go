@@ -12,10 +12,13 @@ import (
 // end of a context stay what they are.
 type guarded struct{ driver Driver }
 
-func outage(err error) error {
-	if err == nil || errors.Is(err, ErrConflict) || errors.Is(err, ErrRecorded) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+func outage(ctx context.Context, err error) error {
+	if err == nil || errors.Is(err, ErrConflict) || errors.Is(err, ErrRecorded) {
 		return err
+	}
+	// A context that ends breaks a connection in ways that do not name it.
+	if ended := ctx.Err(); ended != nil {
+		return ended
 	}
 	return fault.New(fault.Unavailable, fault.ReasonUnspecified,
 		"the database failed or could not be reached; whether the request was carried out is not known: "+
@@ -24,40 +27,40 @@ func outage(err error) error {
 
 func (g guarded) Version(ctx context.Context, org string) (int64, error) {
 	version, err := g.driver.Version(ctx, org)
-	return version, outage(err)
+	return version, outage(ctx, err)
 }
 
 func (g guarded) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
 	list, err := g.driver.Organizations(ctx, after, limit)
-	return list, outage(err)
+	return list, outage(ctx, err)
 }
 
 func (g guarded) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
 	body, err := g.driver.Get(ctx, org, kind, id)
-	return body, outage(err)
+	return body, outage(ctx, err)
 }
 
 func (g guarded) Scan(ctx context.Context, org, kind string, r Range) ([]Item, error) {
 	items, err := g.driver.Scan(ctx, org, kind, r)
-	return items, outage(err)
+	return items, outage(ctx, err)
 }
 
 func (g guarded) Activity(ctx context.Context, org, id string) (*Activity, error) {
 	a, err := g.driver.Activity(ctx, org, id)
-	return a, outage(err)
+	return a, outage(ctx, err)
 }
 
 func (g guarded) Recorded(ctx context.Context, org string, timestampMs int64, f Fingerprint) (*Activity, error) {
 	a, err := g.driver.Recorded(ctx, org, timestampMs, f)
-	return a, outage(err)
+	return a, outage(ctx, err)
 }
 
 func (g guarded) Activities(ctx context.Context, org string, q ActivityQuery) ([]Activity, error) {
 	list, err := g.driver.Activities(ctx, org, q)
-	return list, outage(err)
+	return list, outage(ctx, err)
 }
 
-func (g guarded) Commit(ctx context.Context, c *Commit) error { return outage(g.driver.Commit(ctx, c)) }
+func (g guarded) Commit(ctx context.Context, c *Commit) error { return outage(ctx, g.driver.Commit(ctx, c)) }
 
 func (g guarded) Ready(ctx context.Context) error { return g.driver.Ready(ctx) }
 

@@ -1,0 +1,104 @@
+package ops_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"latchkey/internal/config"
+	"latchkey/internal/engine"
+	"latchkey/internal/pgtest"
+	"latchkey/internal/server"
+	. "latchkey/internal/servertest"
+	"latchkey/internal/store"
+)
+
+// TestRewrap replaces the master key under a server that keeps signing. The
+// work is interrupted again and again, and goes on where it was.
+func TestRewrap(t *testing.T) {
+	const organizations = 40
+	for name, url := range map[string]string{"sqlite": SQLite(t), "postgres": pgtest.URL(t)} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			source := func(name string) string { return "file:" + filepath.Join(dir, name) }
+			s := StartWith(t, url, config.Default(), source("old"), "")
+			var owners []*Caller
+			keys := map[*Caller]string{}
+			for i := range organizations {
+				owner := s.Found(t, fmt.Sprint("organization ", i))
+				keys[owner] = owner.Submit(t, "create_private_keys", m{"privateKeys": []any{m{
+					"privateKeyName": "k", "curve": "CURVE_SECP256K1", "privateKeyTags": []any{}, "addressFormats": []any{},
+				}}}).Get("result", "createPrivateKeysResultV2", "privateKeys", 0, "privateKeyId").Text()
+				owners = append(owners, owner)
+			}
+			s.Stop(t)
+
+			s = StartWith(t, url, config.Default(), source("new"), source("old"))
+			sign := func(owner *Caller) {
+				s.As(owner).Submit(t, "sign_raw_payload", m{
+					"signWith": keys[owner], "payload": fmt.Sprint(rand.Int()), "encoding": "PAYLOAD_ENCODING_TEXT_UTF8", "hashFunction": "HASH_FUNCTION_SHA256",
+				})
+			}
+			var done atomic.Bool
+			var wait sync.WaitGroup
+			for i := range 4 {
+				wait.Go(func() {
+					for n := i; !done.Load(); n++ {
+						sign(owners[n%organizations])
+					}
+				})
+			}
+			var changed, interrupted int
+			for {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.IntN(20))*time.Millisecond)
+				n, err := server.Rewrap(ctx, s.Store, s.Keys.Vault)
+				cancel()
+				changed += n
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Fatal(err)
+				}
+				if interrupted++; interrupted > 1000 {
+					t.Fatal("it never comes to an end")
+				}
+			}
+			done.Store(true)
+			wait.Wait()
+			t.Logf("%d organizations, interrupted %d times", changed, interrupted)
+			if n, err := server.Rewrap(t.Context(), s.Store, s.Keys.Vault); n != 0 || err != nil {
+				t.Errorf("the work was not done: %d, %v", n, err)
+			}
+			s.Stop(t)
+
+			// The new key alone opens everything, the old one nothing.
+			s = StartWith(t, url, config.Default(), source("new"), "")
+			for _, owner := range owners {
+				sign(owner)
+			}
+			s.Stop(t)
+			if _, err := open(t, url, source("old")); err == nil || !strings.Contains(err.Error(), "does not open this database") {
+				t.Errorf("the old key: %v", err)
+			}
+		})
+	}
+}
+
+// open tries a master key on a store.
+func open(t *testing.T, url, source string) (keys engine.Keys, err error) {
+	t.Helper()
+	var s *store.Store
+	if s, err = server.OpenStore(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	return server.OpenKeys(t.Context(), s, source, "")
+}
