@@ -60,7 +60,9 @@ func (g guarded) Activities(ctx context.Context, org string, q ActivityQuery) ([
 	return list, outage(ctx, err)
 }
 
-func (g guarded) Commit(ctx context.Context, c *Commit) error { return outage(ctx, g.driver.Commit(ctx, c)) }
+func (g guarded) Commit(ctx context.Context, c *Commit) error {
+	return outage(ctx, g.driver.Commit(ctx, c))
+}
 
 func (g guarded) Ready(ctx context.Context) error { return g.driver.Ready(ctx) }
 

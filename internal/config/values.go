@@ -1,0 +1,232 @@
+package config
+
+import (
+	"math"
+	"net"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// This file holds how the value of a setting is checked, by its kind.
+
+// text returns a scalar that YAML reads as text; for anything else it reports
+// what was wanted.
+func (p *parser) text(path string, n *yaml.Node, want string) (string, bool) {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
+		p.mistake(n, "%s must be %s, not %s", path, want, kind(n))
+		return "", false
+	}
+	return n.Value, true
+}
+
+func (p *parser) oneOf(to *string, allowed ...string) func(string, *yaml.Node) {
+	want := strings.Join(allowed[:len(allowed)-1], ", ") + " or " + allowed[len(allowed)-1]
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, want)
+		switch {
+		case !ok:
+		case slices.Contains(allowed, v):
+			*to = v
+		default:
+			p.mistake(n, "%s must be %s, not %s", path, want, show(v))
+		}
+	}
+}
+
+func (p *parser) address(to *string, optional bool) func(string, *yaml.Node) {
+	const want = "an address such as 127.0.0.1:8080"
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, want)
+		if !ok {
+			return
+		}
+		if v == "" && optional {
+			*to = ""
+			return
+		}
+		_, port, err := net.SplitHostPort(v)
+		if err != nil {
+			p.mistake(n, "%s must be %s, not %s", path, want, show(v))
+			return
+		}
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			p.mistake(n, "%s must end in a port from 0 to 65535, not %s", path, show(port))
+			return
+		}
+		*to = v
+	}
+}
+
+func (p *parser) path(to *string) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, "the path of a file")
+		switch {
+		case !ok:
+		case strings.ContainsRune(v, 0):
+			p.mistake(n, "%s must be the path of a file: it holds a zero byte", path)
+		case v == "":
+			*to = ""
+		default:
+			*to = p.resolve(v)
+		}
+	}
+}
+
+// keySource is where a master key comes from. What follows the colon is not
+// repeated in a message: somebody may put the key itself there.
+func (p *parser) keySource(to *string) func(string, *yaml.Node) {
+	const want = "file:PATH, passphrase:PATH, env:NAME or fd:NUMBER"
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, want)
+		if !ok {
+			return
+		}
+		kind, rest, _ := strings.Cut(v, ":")
+		_, notNumber := strconv.ParseUint(rest, 10, 16)
+		switch {
+		case v == "":
+			*to = ""
+		case rest == "" || strings.ContainsRune(rest, 0):
+			p.mistake(n, "%s must be %s", path, want)
+		case kind == "file", kind == "passphrase", kind == "env", kind == "fd" && notNumber == nil:
+			*to = v // Parse resolves the path
+		default:
+			p.mistake(n, "%s must be %s", path, want)
+		}
+	}
+}
+
+func (p *parser) resolve(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(p.dir, path)
+}
+
+// store never repeats any part of the value, nor the reason of url.Parse, which
+// quotes it: both may hold the password.
+func (p *parser) store(to *string) func(string, *yaml.Node) {
+	const want = "sqlite:PATH or postgres://…"
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, want)
+		if !ok {
+			return
+		}
+		if file, ok := strings.CutPrefix(v, "sqlite:"); ok {
+			switch {
+			case file == "" || strings.ContainsRune(file, 0):
+				p.mistake(n, "%s must name a file after sqlite:", path)
+			case file == ":memory:":
+				p.mistake(n, "%s cannot be in memory: a server would forget everything; name a file after sqlite:", path)
+			case strings.HasPrefix(file, "//") && !strings.HasPrefix(file, "///"):
+				p.mistake(n, "%s must be sqlite:PATH without //, which would make the path's first part a host", path)
+			case strings.ContainsAny(file, "?#"):
+				p.mistake(n, "%s takes no options after the path of the file", path)
+			default:
+				*to = v // Parse resolves the path
+			}
+			return
+		}
+		if !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://") {
+			p.mistake(n, "%s must be %s", path, want)
+			return
+		}
+		if _, err := url.Parse(v); err != nil {
+			p.mistake(n, "%s is not a valid postgres:// URL (characters of a password such as : / ? # @ %% must be percent-encoded)", path)
+			return
+		}
+		*to = v
+	}
+}
+
+// maxDuration catches a wrong unit; nothing here waits for a day.
+const maxDuration = 24 * time.Hour
+
+func (p *parser) duration(to *time.Duration) func(string, *yaml.Node) {
+	const want = "a duration such as 5s or 2m"
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, want)
+		if !ok {
+			return
+		}
+		d, err := time.ParseDuration(v)
+		switch {
+		case err != nil:
+			p.mistake(n, "%s must be %s, not %s", path, want, show(v))
+		case d <= 0 || d > maxDuration:
+			p.mistake(n, "%s must be more than 0 and at most 24h, not %s", path, show(v))
+		default:
+			*to = d
+		}
+	}
+}
+
+var (
+	wholeNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+	byteSize    = regexp.MustCompile(`^(0|[1-9][0-9]*)(KiB|MiB)?$`)
+)
+
+func (p *parser) size(to *int64, least, most int64) func(string, *yaml.Node) {
+	const want = "a size such as 512KiB, 1MiB or a number of bytes"
+	return func(path string, n *yaml.Node) {
+		tag := n.ShortTag()
+		if n.Kind != yaml.ScalarNode || tag != "!!str" && tag != "!!int" {
+			p.mistake(n, "%s must be %s, not %s", path, want, kind(n))
+			return
+		}
+		m := byteSize.FindStringSubmatch(n.Value)
+		if m == nil && !wholeNumber.MatchString(n.Value) {
+			p.mistake(n, "%s must be %s, not %s", path, want, show(n.Value))
+			return
+		}
+		var v int64
+		if m != nil {
+			unit := map[string]int64{"": 1, "KiB": 1 << 10, "MiB": 1 << 20}[m[2]]
+			count, err := strconv.ParseInt(m[1], 10, 64)
+			if err != nil || count > math.MaxInt64/unit {
+				count, unit = math.MaxInt64, 1
+			}
+			v = count * unit
+		}
+		if v < least || v > most {
+			p.mistake(n, "%s must be from %s to %s, not %s", path, sizeText(least), sizeText(most), show(n.Value))
+			return
+		}
+		*to = v
+	}
+}
+
+func sizeText(v int64) string {
+	if v >= 1<<20 {
+		return strconv.FormatInt(v>>20, 10) + "MiB"
+	}
+	return strconv.FormatInt(v>>10, 10) + "KiB"
+}
+
+func (p *parser) count(to *int) func(string, *yaml.Node) {
+	const want = "a whole number (0 = unlimited)"
+	return func(path string, n *yaml.Node) {
+		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" {
+			p.mistake(n, "%s must be %s, not %s", path, want, kind(n))
+			return
+		}
+		// YAML also reads 0x10, 1_000 and octal 010; a limit is written plainly.
+		if !wholeNumber.MatchString(n.Value) {
+			p.mistake(n, "%s must be %s, not %s", path, want, show(n.Value))
+			return
+		}
+		v, err := strconv.ParseInt(n.Value, 10, 32)
+		if err != nil || v < 0 {
+			p.mistake(n, "%s must be from 0 to %d, not %s", path, math.MaxInt32, show(n.Value))
+			return
+		}
+		*to = int(v)
+	}
+}
