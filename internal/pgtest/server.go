@@ -61,6 +61,13 @@ func (s *Server) Kill(t testing.TB) {
 	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
+	// The signal takes effect a moment later; until then it can still fork.
+	for range 1000 {
+		if f := stat(s.process.Pid); len(f) > 0 && f[0] == "T" {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
 	children := childrenOf(s.process.Pid)
 	for _, pid := range append(children, s.process.Pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -79,9 +86,19 @@ func (s *Server) Kill(t testing.TB) {
 // recovered and answers.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
-	if err := s.launch(); err != nil {
-		t.Fatalf("pgtest: starting again: %v", err)
+	var err error
+	for range 20 {
+		if err = s.launch(); err == nil {
+			return
+		}
+		// A process of the old server that the kill missed, because it was
+		// just being born, ends by itself when it finds its parent dead.
+		if !strings.Contains(err.Error(), "pre-existing shared memory block") {
+			break
+		}
+		time.Sleep(500 * time.Millisecond)
 	}
+	t.Fatalf("pgtest: starting again: %v", err)
 }
 
 func (s *Server) admin() string {
