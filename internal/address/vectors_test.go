@@ -1,10 +1,7 @@
 package address
 
 import (
-	"compress/gzip"
 	"encoding/hex"
-	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"latchkey/internal/curve"
+	"latchkey/testvectors"
 )
 
 // record is a public key and its address, wherever the vectors have one.
@@ -38,19 +36,8 @@ type vectors struct {
 
 func load(tb testing.TB) vectors {
 	tb.Helper()
-	file, err := os.Open("../../testvectors/addresses.json.gz")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer file.Close()
-	text, err := gzip.NewReader(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
 	var v vectors
-	if err := json.NewDecoder(text).Decode(&v); err != nil {
-		tb.Fatal(err)
-	}
+	testvectors.Read(tb, "addresses", &v)
 	return v
 }
 

@@ -34,7 +34,7 @@ var layers = [][]string{
 }
 
 // only tests may use these.
-var forTests = []string{"internal/chain/chaintest", "internal/servertest", "internal/pgtest", "internal/store/storetest", "internal/archtest"}
+var forTests = []string{"testvectors", "internal/servertest", "internal/pgtest", "internal/store/storetest", "internal/archtest"}
 
 // peers are the imports within one floor.
 var peers = map[string]string{

@@ -1,9 +1,6 @@
 package path
 
 import (
-	"compress/gzip"
-	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -11,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"latchkey/internal/curve"
+	"latchkey/testvectors"
 )
 
 func TestParse(t *testing.T) {
@@ -101,15 +99,6 @@ func TestNormal(t *testing.T) {
 }
 
 func TestVectors(t *testing.T) {
-	file, err := os.Open("../../testvectors/addresses.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	text, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var vectors struct {
 		PathSyntax []struct {
 			Path  string `json:"path"`
@@ -126,9 +115,7 @@ func TestVectors(t *testing.T) {
 			} `json:"forceHardened"`
 		} `json:"ed25519NonHardened"`
 	}
-	if err := json.NewDecoder(text).Decode(&vectors); err != nil {
-		t.Fatal(err)
-	}
+	testvectors.Read(t, "addresses", &vectors)
 	for _, v := range vectors.PathSyntax {
 		if p, err := Parse(v.Path); (err == nil) != v.Valid {
 			t.Errorf("%q: got %v and %v, want valid %t", v.Path, p, err, v.Valid)

@@ -1,35 +1,15 @@
 package vault
 
 import (
-	"compress/gzip"
 	"encoding/hex"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
-
 	"latchkey/internal/curve"
 	"latchkey/internal/fault"
+	"latchkey/testvectors"
 )
-
-func readVectors(t testing.TB, name string, into any) {
-	t.Helper()
-	file, err := os.Open(filepath.Join("../../testvectors", name+".json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	text, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.UnmarshalRead(text, into); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func unhex(t testing.TB, text string) []byte {
 	t.Helper()
@@ -73,7 +53,7 @@ func TestDerivationVectors(t *testing.T) {
 		HD          []derivation `json:"hd"`
 		NonHardened []derivation `json:"ed25519NonHardened"`
 	}
-	readVectors(t, "addresses", &all)
+	testvectors.Read(t, "addresses", &all)
 	if len(all.HD) < 2000 || len(all.NonHardened) < 100 {
 		t.Fatalf("%d and %d vectors", len(all.HD), len(all.NonHardened))
 	}
@@ -116,7 +96,7 @@ func TestPrivateKeyVectors(t *testing.T) {
 		Valid   []vector `json:"privateKeys"`
 		Invalid []vector `json:"invalidPrivateKeys"`
 	}
-	readVectors(t, "addresses", &all)
+	testvectors.Read(t, "addresses", &all)
 	s, _ := begin(t)
 	seen := map[vector]bool{}
 	for i, v := range all.Valid {
@@ -178,7 +158,7 @@ func TestSigningVectors(t *testing.T) {
 		Ed25519   []vector `json:"ed25519"`
 		Taproot   []vector `json:"taproot"`
 	}
-	readVectors(t, "signing", &all)
+	testvectors.Read(t, "signing", &all)
 	s, _ := begin(t)
 	keys := map[string]bool{}
 	key := func(c curve.KeyCurve, v vector) string {

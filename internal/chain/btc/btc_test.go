@@ -15,7 +15,7 @@ import (
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 
 	"latchkey/internal/chain/btc"
-	"latchkey/internal/chain/chaintest"
+	"latchkey/testvectors"
 )
 
 type vector struct {
@@ -37,7 +37,7 @@ func (v vector) supported() bool {
 	return true
 }
 
-func load(tb testing.TB) []vector { return chaintest.Load[vector](tb, "bitcoin") }
+func load(tb testing.TB) []vector { return testvectors.Section[vector](tb, "signing", "bitcoin") }
 
 func TestVectors(t *testing.T) {
 	signed := 0
@@ -47,8 +47,8 @@ func TestVectors(t *testing.T) {
 		}
 		signed++
 		t.Run(v.Name, func(t *testing.T) {
-			public := [33]byte(chaintest.Hex(t, v.PublicKeyHex))
-			raw := chaintest.Hex(t, v.UnsignedPsbtHex)
+			public := [33]byte(testvectors.Hex(t, v.PublicKeyHex))
+			raw := testvectors.Hex(t, v.UnsignedPsbtHex)
 			// One request for each kind of address, as a client would send them.
 			for _, kind := range []btc.Kind{btc.P2TR, btc.P2PKH, btc.P2WPKH} {
 				tx, err := btc.Parse(raw)
@@ -118,7 +118,7 @@ func checkFields(t *testing.T, tx *btc.Tx, v vector) {
 // auxiliary randomness.
 func sign(t *testing.T, key string, one btc.ToSign) (r, s [32]byte) {
 	t.Helper()
-	private, _ := btcec.PrivKeyFromBytes(chaintest.Hex(t, key))
+	private, _ := btcec.PrivKeyFromBytes(testvectors.Hex(t, key))
 	if one.Kind == btc.P2TR {
 		tweaked := txscript.TweakTaprootPrivKey(*private, nil)
 		sig, err := schnorr.Sign(tweaked, one.Digest[:], schnorr.CustomNonce([32]byte{}))
@@ -161,16 +161,16 @@ func TestUnsupportedVectors(t *testing.T) {
 			continue
 		}
 		refused++
-		tx, err := btc.Parse(chaintest.Hex(t, v.UnsignedPsbtHex))
+		tx, err := btc.Parse(testvectors.Hex(t, v.UnsignedPsbtHex))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, kind := range []btc.Kind{btc.P2PKH, btc.P2WPKH, btc.P2TR} {
-			if _, err := tx.ToSign([33]byte(chaintest.Hex(t, v.PublicKeyHex)), kind); err == nil || !strings.Contains(err.Error(), "not supported") {
+			if _, err := tx.ToSign([33]byte(testvectors.Hex(t, v.PublicKeyHex)), kind); err == nil || !strings.Contains(err.Error(), "not supported") {
 				t.Errorf("%s: %v", v.Name, err)
 			}
 		}
-		if err := tx.AddSignature(0, [32]byte{1}, [32]byte{1}, [33]byte(chaintest.Hex(t, v.PublicKeyHex))); err == nil {
+		if err := tx.AddSignature(0, [32]byte{1}, [32]byte{1}, [33]byte(testvectors.Hex(t, v.PublicKeyHex))); err == nil {
 			t.Errorf("%s: a signature is accepted", v.Name)
 		}
 	}
@@ -184,7 +184,7 @@ func named(t *testing.T, name string) (maps [][][2]string, public [33]byte) {
 	t.Helper()
 	for _, v := range load(t) {
 		if v.Name == name {
-			return splitMaps(t, chaintest.Hex(t, v.UnsignedPsbtHex)), [33]byte(chaintest.Hex(t, v.PublicKeyHex))
+			return splitMaps(t, testvectors.Hex(t, v.UnsignedPsbtHex)), [33]byte(testvectors.Hex(t, v.PublicKeyHex))
 		}
 	}
 	t.Fatalf("no vector %q", name)
@@ -381,7 +381,7 @@ func TestAddSignatureRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, n := [32]byte{31: 1}, [32]byte(bytes.Repeat([]byte{0xff}, 32))
-	stranger := [33]byte(chaintest.Hex(t, "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"))
+	stranger := [33]byte(testvectors.Hex(t, "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"))
 	for name, err := range map[string]error{
 		"input -1":        tx.AddSignature(-1, one, one, public),
 		"input 1":         tx.AddSignature(1, one, one, public),
@@ -400,7 +400,7 @@ func TestAddSignatureRefusals(t *testing.T) {
 
 func TestLengths(t *testing.T) {
 	for _, v := range load(t) {
-		raw := chaintest.Hex(t, v.UnsignedPsbtHex)
+		raw := testvectors.Hex(t, v.UnsignedPsbtHex)
 		for n := range raw {
 			if _, err := btc.Parse(raw[:n]); err == nil {
 				t.Errorf("%s: the first %d bytes are accepted", v.Name, n)
@@ -426,9 +426,9 @@ func TestLengths(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	var public [33]byte
 	for _, v := range load(f) {
-		f.Add(chaintest.Hex(f, v.UnsignedPsbtHex))
-		f.Add(chaintest.Hex(f, v.SignedPsbtHex))
-		public = [33]byte(chaintest.Hex(f, v.PublicKeyHex))
+		f.Add(testvectors.Hex(f, v.UnsignedPsbtHex))
+		f.Add(testvectors.Hex(f, v.SignedPsbtHex))
+		public = [33]byte(testvectors.Hex(f, v.PublicKeyHex))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		tx, err := btc.Parse(raw)

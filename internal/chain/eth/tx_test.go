@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"latchkey/internal/chain/chaintest"
 	"latchkey/internal/chain/eth"
 	"latchkey/internal/chain/rlp"
+	"latchkey/testvectors"
 )
 
 // build writes a typed transaction, or a legacy one when kind is 0, from items
@@ -93,8 +93,8 @@ func TestParseRefusals(t *testing.T) {
 
 // Every prefix of a good transaction is refused, and so is every extension.
 func TestTruncations(t *testing.T) {
-	for _, v := range chaintest.Load[txVector](t, "ethereum") {
-		raw := chaintest.Hex(t, v.Unsigned)
+	for _, v := range testvectors.Section[txVector](t, "signing", "ethereum") {
+		raw := testvectors.Hex(t, v.Unsigned)
 		for n := range raw {
 			if _, err := eth.Parse(raw[:n]); err == nil {
 				t.Errorf("%s: the first %d bytes are accepted", v.Name, n)
@@ -108,8 +108,8 @@ func TestTruncations(t *testing.T) {
 
 // The caller may not change what will be signed.
 func TestParseKeepsItsOwnCopy(t *testing.T) {
-	v := chaintest.Load[txVector](t, "ethereum")[1]
-	raw := chaintest.Hex(t, v.Unsigned)
+	v := testvectors.Section[txVector](t, "signing", "ethereum")[1]
+	raw := testvectors.Hex(t, v.Unsigned)
 	tx, err := eth.Parse(raw)
 	if err != nil {
 		t.Fatal(err)
@@ -125,9 +125,9 @@ func TestParseKeepsItsOwnCopy(t *testing.T) {
 // FuzzParse: never a panic; the signed form is the unsigned one with three
 // fields more, so the fields say all that the bytes said.
 func FuzzParse(f *testing.F) {
-	for _, v := range chaintest.Load[txVector](f, "ethereum") {
-		f.Add(chaintest.Hex(f, v.Unsigned))
-		f.Add(chaintest.Hex(f, v.Signed))
+	for _, v := range testvectors.Section[txVector](f, "signing", "ethereum") {
+		f.Add(testvectors.Hex(f, v.Unsigned))
+		f.Add(testvectors.Hex(f, v.Signed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		tx, err := eth.Parse(raw)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"latchkey/internal/chain/chaintest"
 	"latchkey/internal/chain/eth"
+	"latchkey/testvectors"
 )
 
 type typedDataRecord struct {
@@ -87,7 +87,7 @@ func TestTypedDataFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cow := eth.Address(chaintest.Hex(t, "CD2a3d9F938E13CD947Ec05AbC7FE734Df8DD826"))
+	cow := eth.Address(testvectors.Hex(t, "CD2a3d9F938E13CD947Ec05AbC7FE734Df8DD826"))
 	bob := eth.Address(bytes.Repeat([]byte{0xbb}, 20))
 	contract := eth.Address(bytes.Repeat([]byte{0xcc}, 20))
 	if diff := cmp.Diff(map[string]any{
@@ -232,7 +232,7 @@ func FuzzTypedData(f *testing.F) {
 	for _, r := range typedDataRecords(f) {
 		f.Add([]byte(r.Document))
 	}
-	for _, v := range chaintest.Load[messageVector](f, "ethereumMessages") {
+	for _, v := range testvectors.Section[messageVector](f, "signing", "ethereumMessages") {
 		if v.Kind == "EIP-712" {
 			f.Add([]byte(v.typedData()))
 		}

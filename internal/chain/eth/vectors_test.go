@@ -13,8 +13,8 @@ import (
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 	"golang.org/x/crypto/sha3"
 
-	"latchkey/internal/chain/chaintest"
 	"latchkey/internal/chain/eth"
+	"latchkey/testvectors"
 )
 
 type txVector struct {
@@ -41,9 +41,9 @@ type txVector struct {
 }
 
 func TestTransactionVectors(t *testing.T) {
-	for _, v := range chaintest.Load[txVector](t, "ethereum") {
+	for _, v := range testvectors.Section[txVector](t, "signing", "ethereum") {
 		t.Run(v.Name, func(t *testing.T) {
-			tx, err := eth.Parse(chaintest.Hex(t, v.Unsigned))
+			tx, err := eth.Parse(testvectors.Hex(t, v.Unsigned))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +55,7 @@ func TestTransactionVectors(t *testing.T) {
 			if got := "0x" + hex.EncodeToString(tx.Signed(r, s, y)); got != v.Signed || y != v.YParity {
 				t.Errorf("signed\n %s, want\n %s", got, v.Signed)
 			}
-			if _, err := eth.Parse(chaintest.Hex(t, v.Signed)); err == nil {
+			if _, err := eth.Parse(testvectors.Hex(t, v.Signed)); err == nil {
 				t.Error("the signed transaction is accepted as unsigned")
 			}
 			checkFields(t, tx, v)
@@ -108,13 +108,13 @@ func checkFields(t *testing.T, tx *eth.Tx, v txVector) {
 			continue
 		}
 		for j, key := range want.StorageKeys {
-			if !bytes.Equal(got.StorageKeys[j][:], chaintest.Hex(t, key)) {
+			if !bytes.Equal(got.StorageKeys[j][:], testvectors.Hex(t, key)) {
 				t.Errorf("access list entry %d key %d: %x, want %s", i, j, got.StorageKeys[j], key)
 			}
 		}
 	}
 	for i, want := range f.BlobVersionedHashes {
-		if !bytes.Equal(tx.BlobVersionedHashes[i][:], chaintest.Hex(t, want)) {
+		if !bytes.Equal(tx.BlobVersionedHashes[i][:], testvectors.Hex(t, want)) {
 			t.Errorf("blob hash %d: %x, want %s", i, tx.BlobVersionedHashes[i], want)
 		}
 	}
@@ -122,7 +122,7 @@ func checkFields(t *testing.T, tx *eth.Tx, v txVector) {
 
 func TestAuthorizationVectors(t *testing.T) {
 	seen := 0
-	for _, v := range chaintest.Load[txVector](t, "ethereum") {
+	for _, v := range testvectors.Section[txVector](t, "signing", "ethereum") {
 		for i, a := range v.AuthorizationList {
 			seen++
 			doc := fmt.Sprintf(`{"address":%q,"chainId":%d,"nonce":%d}`, a.Address, a.ChainID, a.Nonce)
@@ -137,7 +137,7 @@ func TestAuthorizationVectors(t *testing.T) {
 				t.Errorf("%s is read as %v", doc, got)
 			}
 			r, s, y := sign(t, a.SignerPrivateKeyHex, digest)
-			tx, err := eth.Parse(chaintest.Hex(t, v.Unsigned))
+			tx, err := eth.Parse(testvectors.Hex(t, v.Unsigned))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func (m *messageVector) typedData() string {
 }
 
 func TestMessageVectors(t *testing.T) {
-	for _, v := range chaintest.Load[messageVector](t, "ethereumMessages") {
+	for _, v := range testvectors.Section[messageVector](t, "signing", "ethereumMessages") {
 		var digest [32]byte
 		if v.Kind == "EIP-712" {
 			var err error
@@ -207,6 +207,6 @@ func TestMessageVectors(t *testing.T) {
 // sign is RFC 6979 with low S.
 func sign(t *testing.T, key string, digest [32]byte) (r, s [32]byte, v byte) {
 	t.Helper()
-	compact := ecdsa.SignCompact(secp256k1.PrivKeyFromBytes(chaintest.Hex(t, key)), digest[:], false)
+	compact := ecdsa.SignCompact(secp256k1.PrivKeyFromBytes(testvectors.Hex(t, key)), digest[:], false)
 	return [32]byte(compact[1:33]), [32]byte(compact[33:]), compact[0] - 27
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/mr-tron/base58"
 
-	"latchkey/internal/chain/chaintest"
 	"latchkey/internal/chain/sol"
+	"latchkey/testvectors"
 )
 
 type vector struct {
@@ -22,9 +22,9 @@ type vector struct {
 }
 
 func TestVectors(t *testing.T) {
-	for _, v := range chaintest.Load[vector](t, "solana") {
+	for _, v := range testvectors.Section[vector](t, "signing", "solana") {
 		t.Run(v.Name, func(t *testing.T) {
-			raw := chaintest.Hex(t, v.UnsignedHex)
+			raw := testvectors.Hex(t, v.UnsignedHex)
 			for _, s := range v.Signers {
 				tx, err := sol.Parse(raw)
 				if err != nil {
@@ -36,7 +36,7 @@ func TestVectors(t *testing.T) {
 				if want := map[any]int{"legacy": sol.Legacy, 0.0: 0}[v.Version]; tx.Version != want {
 					t.Errorf("version %d, want %d", tx.Version, want)
 				}
-				key := ed25519.NewKeyFromSeed(chaintest.Hex(t, s.PrivateKeyHex))
+				key := ed25519.NewKeyFromSeed(testvectors.Hex(t, s.PrivateKeyHex))
 				public := [32]byte(key.Public().(ed25519.PublicKey))
 				if got := base58.Encode(public[:]); got != s.Signer {
 					t.Fatalf("signer %s, want %s", got, s.Signer)
@@ -74,8 +74,8 @@ func TestVectors(t *testing.T) {
 // TestFields looks at the vector with a lookup table: two transfers from the
 // only signer to accounts of the table.
 func TestFields(t *testing.T) {
-	vectors := chaintest.Load[vector](t, "solana")
-	tx, err := sol.Parse(chaintest.Hex(t, vectors[len(vectors)-1].UnsignedHex))
+	vectors := testvectors.Section[vector](t, "signing", "solana")
+	tx, err := sol.Parse(testvectors.Hex(t, vectors[len(vectors)-1].UnsignedHex))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestCompactCounts(t *testing.T) {
 		{"cut short", "80", "ends inside"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			raw := chaintest.Hex(t, c.count)
+			raw := testvectors.Hex(t, c.count)
 			if c.name != "cut short" {
 				raw = append(raw, tail...)
 			}
@@ -187,8 +187,8 @@ func TestCompactCounts(t *testing.T) {
 
 // Every prefix of a good transaction is refused, and so is every extension.
 func TestTruncations(t *testing.T) {
-	for _, v := range chaintest.Load[vector](t, "solana") {
-		raw := chaintest.Hex(t, v.UnsignedHex)
+	for _, v := range testvectors.Section[vector](t, "signing", "solana") {
+		raw := testvectors.Hex(t, v.UnsignedHex)
 		for n := range raw {
 			if _, err := sol.Parse(raw[:n]); err == nil {
 				t.Errorf("%s: the first %d bytes are accepted", v.Name, n)
@@ -203,9 +203,9 @@ func TestTruncations(t *testing.T) {
 // FuzzParse: never a panic, and what parses is written again byte for byte.
 func FuzzParse(f *testing.F) {
 	f.Add(base().Encode())
-	for _, v := range chaintest.Load[vector](f, "solana") {
-		f.Add(chaintest.Hex(f, v.UnsignedHex))
-		f.Add(chaintest.Hex(f, v.SignedHex))
+	for _, v := range testvectors.Section[vector](f, "signing", "solana") {
+		f.Add(testvectors.Hex(f, v.UnsignedHex))
+		f.Add(testvectors.Hex(f, v.SignedHex))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		tx, err := sol.Parse(raw)

@@ -12,8 +12,8 @@ import (
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"latchkey/internal/chain/chaintest"
 	"latchkey/internal/chain/tron"
+	"latchkey/testvectors"
 )
 
 type vector struct {
@@ -33,9 +33,9 @@ type vector struct {
 }
 
 func TestVectors(t *testing.T) {
-	for _, v := range chaintest.Load[vector](t, "tron") {
+	for _, v := range testvectors.Section[vector](t, "signing", "tron") {
 		t.Run(v.Name, func(t *testing.T) {
-			tx, err := tron.Parse(chaintest.Hex(t, v.RawDataHex))
+			tx, err := tron.Parse(testvectors.Hex(t, v.RawDataHex))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +43,7 @@ func TestVectors(t *testing.T) {
 			if got := hex.EncodeToString(digest[:]); got != v.TxID {
 				t.Fatalf("digest %s, want %s", got, v.TxID)
 			}
-			key := secp256k1.PrivKeyFromBytes(chaintest.Hex(t, v.PrivateKeyHex))
+			key := secp256k1.PrivKeyFromBytes(testvectors.Hex(t, v.PrivateKeyHex))
 			compact := ecdsa.SignCompact(key, digest[:], false)
 			signed := tx.Signed([32]byte(compact[1:33]), [32]byte(compact[33:]), compact[0]-27)
 			if got := hex.EncodeToString(signed); got != v.SignedTransactionHex {
@@ -278,9 +278,9 @@ func TestTruncations(t *testing.T) {
 
 // FuzzParse: never a panic, and what parses is written again byte for byte.
 func FuzzParse(f *testing.F) {
-	for _, v := range chaintest.Load[vector](f, "tron") {
-		f.Add(chaintest.Hex(f, v.RawDataHex))
-		f.Add(chaintest.Hex(f, v.SignedTransactionHex))
+	for _, v := range testvectors.Section[vector](f, "signing", "tron") {
+		f.Add(testvectors.Hex(f, v.RawDataHex))
+		f.Add(testvectors.Hex(f, v.SignedTransactionHex))
 	}
 	f.Add(raw(46, "AccountPermissionUpdateContract", str(1, address(1)), str(2, str(3, []byte("owner")), num(4, 2), str(7, str(1, address(3)), num(2, 1))), str(4, num(1, 2))))
 	f.Add(raw(2, "TransferAssetContract", str(1, []byte("1000001")), str(2, address(1)), str(3, address(2)), num(4, 9)))
