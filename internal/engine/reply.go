@@ -40,12 +40,4 @@ func (e *Engine) reply(tx *store.Tx, event *Event, a *domain.Activity) (*Reply, 
 }
 
 // userOf finds the users of a transaction, nil for those that are gone.
-func userOf(tx *store.Tx) func(id string) (*domain.User, error) {
-	return func(id string) (*domain.User, error) {
-		user, err := tx.Users().Get(id)
-		if refusal, ok := fault.As(err); ok && refusal.Code == fault.NotFound {
-			return nil, nil
-		}
-		return user, err
-	}
-}
+func userOf(tx *store.Tx) func(id string) (*domain.User, error) { return tx.Users().Lookup }

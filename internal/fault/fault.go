@@ -47,22 +47,19 @@ type Reason string
 
 // The reasons in use.
 const (
-	ReasonInternal             Reason = "INTERNAL"
-	ReasonRequestInvalid       Reason = "REQUEST_INVALID"
-	ReasonInvalidOrganization  Reason = "INVALID_ORGANIZATION_ID"
-	ReasonInvalidTime          Reason = "INVALID_TIME"
-	ReasonInvalidEmail         Reason = "INVALID_EMAIL"
-	ReasonSignatureMissing     Reason = "SIGNATURE_MISSING"
-	ReasonSignatureInvalid     Reason = "SIGNATURE_INVALID"
-	ReasonUnauthenticated      Reason = "UNAUTHENTICATED"
-	ReasonPublicKeyNotFound    Reason = "PUBLIC_KEY_NOT_FOUND"
-	ReasonCredentialNotFound   Reason = "CREDENTIAL_NOT_FOUND"
-	ReasonCredentialConflict   Reason = "CREDENTIAL_CONFLICT"
-	ReasonAPIKeyExpired        Reason = "API_KEY_EXPIRED"
-	ReasonForbidden            Reason = "FORBIDDEN"
-	ReasonRequestNotAuthorized Reason = "REQUEST_NOT_AUTHORIZED"
-	ReasonRateLimitExceeded    Reason = "RATE_LIMIT_EXCEEDED"
-	ReasonUnspecified          Reason = "UNSPECIFIED"
+	ReasonInternal            Reason = "INTERNAL"
+	ReasonRequestInvalid      Reason = "REQUEST_INVALID"
+	ReasonInvalidOrganization Reason = "INVALID_ORGANIZATION_ID"
+	ReasonInvalidTime         Reason = "INVALID_TIME"
+	ReasonSignatureMissing    Reason = "SIGNATURE_MISSING"
+	ReasonSignatureInvalid    Reason = "SIGNATURE_INVALID"
+	ReasonPublicKeyNotFound   Reason = "PUBLIC_KEY_NOT_FOUND"
+	ReasonCredentialNotFound  Reason = "CREDENTIAL_NOT_FOUND"
+	ReasonCredentialConflict  Reason = "CREDENTIAL_CONFLICT"
+	ReasonAPIKeyExpired       Reason = "API_KEY_EXPIRED"
+	ReasonForbidden           Reason = "FORBIDDEN"
+	ReasonRateLimitExceeded   Reason = "RATE_LIMIT_EXCEEDED"
+	ReasonUnspecified         Reason = "UNSPECIFIED"
 )
 
 // Field says what is wrong with one field of a request.

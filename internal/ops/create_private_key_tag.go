@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"slices"
 
 	"latchkey/internal/activity"
 	"latchkey/internal/domain"
@@ -35,27 +34,8 @@ func createPrivateKeyTag(_ context.Context, e activity.Env, p *CreatePrivateKeyT
 	if err != nil {
 		return CreatePrivateKeyTagResult{}, err
 	}
-	for _, id := range p.PrivateKeyIDs {
-		if err := tagKey(e, id, tag.ID, true); err != nil {
-			return CreatePrivateKeyTagResult{}, err
-		}
+	if err := tagKeys(e, p.PrivateKeyIDs, tag.ID, true); err != nil {
+		return CreatePrivateKeyTagResult{}, err
 	}
 	return CreatePrivateKeyTagResult{PrivateKeyTagID: tag.ID, PrivateKeyIDs: p.PrivateKeyIDs}, nil
-}
-
-// tagKey puts a tag on a key or takes it off; it is no mistake if it is so
-// already.
-func tagKey(e activity.Env, keyID, tagID string, on bool) error {
-	return e.Tx.PrivateKeys().Edit(keyID, func(k *domain.PrivateKey) error {
-		if has := slices.Contains(k.TagIDs, tagID); has == on {
-			return nil
-		}
-		if on {
-			k.TagIDs = append(k.TagIDs, tagID)
-		} else {
-			k.TagIDs = slices.DeleteFunc(k.TagIDs, func(id string) bool { return id == tagID })
-		}
-		k.UpdatedAt = e.Now
-		return nil
-	})
 }

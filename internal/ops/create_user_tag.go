@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"slices"
 
 	"latchkey/internal/activity"
 	"latchkey/internal/domain"
@@ -35,21 +34,8 @@ func createUserTag(_ context.Context, e activity.Env, p *CreateUserTagParams) (C
 	if err != nil {
 		return CreateUserTagResult{}, err
 	}
-	for _, id := range p.UserIDs {
-		if err := tagUser(e, id, tag.ID); err != nil {
-			return CreateUserTagResult{}, err
-		}
+	if err := tagUsers(e, p.UserIDs, tag.ID, true); err != nil {
+		return CreateUserTagResult{}, err
 	}
 	return CreateUserTagResult{UserTagID: tag.ID, UserIDs: p.UserIDs}, nil
-}
-
-// tagUser puts a tag on a user; it is no mistake if he has it already.
-func tagUser(e activity.Env, userID, tagID string) error {
-	return e.Tx.Users().Edit(userID, func(u *domain.User) error {
-		if !slices.Contains(u.TagIDs, tagID) {
-			u.TagIDs = append(u.TagIDs, tagID)
-			u.UpdatedAt = e.Now
-		}
-		return nil
-	})
 }

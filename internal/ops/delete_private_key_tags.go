@@ -41,7 +41,7 @@ func deletePrivateKeyTags(_ context.Context, e activity.Env, p *DeletePrivateKey
 			return DeletePrivateKeyTagsResult{}, err
 		}
 		for _, k := range keys {
-			if err := tagKey(e, k.ID, tag, false); err != nil {
+			if err := tagKeys(e, []string{k.ID}, tag, false); err != nil {
 				return DeletePrivateKeyTagsResult{}, err
 			}
 			if !slices.Contains(result.PrivateKeyIDs, k.ID) {

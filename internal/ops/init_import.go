@@ -2,7 +2,7 @@ package ops
 
 import (
 	"context"
-	"errors"
+	"strings"
 
 	"latchkey/internal/activity"
 	"latchkey/internal/domain"
@@ -46,11 +46,15 @@ func newImportTarget(e activity.Env, userID string, kind domain.ImportKind) (Ini
 	if err := requireSelf(e, userID); err != nil {
 		return InitImportResult{}, err
 	}
+	id := importTargetID(userID, kind)
 	// The new target takes the place of an older one that was not used.
-	if _, err := takeImportTarget(e, userID, kind); err != nil && !errors.Is(err, errNoTarget) {
+	old, err := e.Tx.ImportTargets().Lookup(id)
+	if err == nil && old != nil {
+		err = e.Tx.ImportTargets().Delete(id)
+	}
+	if err != nil {
 		return InitImportResult{}, err
 	}
-	id := importTargetID(userID, kind)
 	if err := e.Keys.DropImportTarget(id); err != nil {
 		return InitImportResult{}, err
 	}
@@ -65,40 +69,26 @@ func newImportTarget(e activity.Env, userID string, kind domain.ImportKind) (Ini
 	return InitImportResult{ImportBundle: text}, err
 }
 
-var errNoTarget = errors.New("no import was begun")
-
 // importTargetID: an import names its user and nothing else, so that each user
 // has one target of a kind.
 func importTargetID(userID string, kind domain.ImportKind) string { return userID + " " + string(kind) }
 
-// takeImportTarget removes the target's record, so that it can be used once,
-// and returns its id.
-func takeImportTarget(e activity.Env, userID string, kind domain.ImportKind) (string, error) {
-	id := importTargetID(userID, kind)
-	target, err := e.Tx.ImportTargets().Get(id)
-	if refusal, ok := fault.As(err); ok && refusal.Code == fault.NotFound || err == nil && target.Expired(e.Now) {
-		if err == nil {
-			return "", errors.Join(errNoTarget, e.Tx.ImportTargets().Delete(id))
-		}
-		return "", errNoTarget
-	}
-	if err != nil {
-		return "", err
-	}
-	return id, e.Tx.ImportTargets().Delete(id)
-}
-
-// importTarget is takeImportTarget for the second step of an import.
+// importTarget returns the id of the user's target, and removes its record, so
+// that it can be used once.
 func importTarget(e activity.Env, userID string, kind domain.ImportKind) (string, error) {
 	if err := requireSelf(e, userID); err != nil {
 		return "", err
 	}
-	id, err := takeImportTarget(e, userID, kind)
-	if errors.Is(err, errNoTarget) {
-		return "", fault.Invalid("there is no key to import a %s with: begin with init_import_%s; each key is good for one import within an hour",
-			kind, map[domain.ImportKind]string{domain.ImportWallet: "wallet", domain.ImportPrivateKey: "private_key"}[kind])
+	id := importTargetID(userID, kind)
+	target, err := e.Tx.ImportTargets().Lookup(id)
+	if err != nil {
+		return "", err
 	}
-	return id, err
+	if target == nil || target.Expired(e.Now) {
+		return "", fault.Invalid("there is no key to import a %s with: begin with init_import_%s; each key is good for one import within an hour",
+			kind, strings.ReplaceAll(string(kind), " ", "_"))
+	}
+	return id, e.Tx.ImportTargets().Delete(id)
 }
 
 // requireSelf refuses to import for somebody else, whatever policies say.

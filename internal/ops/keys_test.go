@@ -1,12 +1,9 @@
 package ops_test
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,30 +16,8 @@ import (
 	"latchkey/internal/server"
 	. "latchkey/internal/servertest"
 	"latchkey/internal/store"
+	"latchkey/testvectors"
 )
-
-// vectors reads one section of the shared test vectors.
-func vectors[T any](t testing.TB, file, section string) []T {
-	t.Helper()
-	zipped, err := os.Open("../../testvectors/" + file + ".json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer zipped.Close()
-	text, err := gzip.NewReader(zipped)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sections map[string]json.RawMessage
-	if err := json.NewDecoder(text).Decode(&sections); err != nil {
-		t.Fatal(err)
-	}
-	var records []T
-	if err := json.Unmarshal(sections[section], &records); err != nil || len(records) == 0 {
-		t.Fatalf("section %s: %v", section, err)
-	}
-	return records
-}
 
 func account(curve, path, format string) m {
 	return m{"curve": curve, "pathFormat": "PATH_FORMAT_BIP32", "path": path, "addressFormat": format}
@@ -84,7 +59,7 @@ func TestAddressVectors(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		type seed struct{ mnemonic, passphrase string }
 		wallets, seen := map[seed][]record{}, map[string]int{}
-		for _, r := range vectors[record](t, "addresses", "hd") {
+		for _, r := range testvectors.Section[record](t, "addresses", "hd") {
 			if key := (seed{r.Mnemonic, r.Passphrase}); seen[r.AddressFormat] < each && len(wallets[key]) < 100 {
 				seen[r.AddressFormat]++
 				wallets[key] = append(wallets[key], r)
@@ -111,7 +86,7 @@ func TestAddressVectors(t *testing.T) {
 			}
 		}
 		seen = map[string]int{}
-		for i, r := range vectors[record](t, "addresses", "privateKeys") {
+		for i, r := range testvectors.Section[record](t, "addresses", "privateKeys") {
 			if seen[r.AddressFormat]++; seen[r.AddressFormat] > 1 {
 				continue
 			}
@@ -150,7 +125,7 @@ func TestSigningVectors(t *testing.T) {
 		const hexadecimal, none, notApplicable = "PAYLOAD_ENCODING_HEXADECIMAL", "HASH_FUNCTION_NO_OP", "HASH_FUNCTION_NOT_APPLICABLE"
 
 		type ecdsa struct{ PrivateKeyHex, DigestHex, R, S, VHex string }
-		for i, v := range vectors[ecdsa](t, "signing", "ecdsa") {
+		for i, v := range testvectors.Section[ecdsa](t, "signing", "ecdsa") {
 			if i%4 != 0 {
 				continue // all of them pass in the vault's own tests
 			}
@@ -160,7 +135,7 @@ func TestSigningVectors(t *testing.T) {
 			}
 		}
 		type ed25519 struct{ PrivateKeyHex, MessageHex, R, S string }
-		for i, v := range vectors[ed25519](t, "signing", "ed25519") {
+		for i, v := range testvectors.Section[ed25519](t, "signing", "ed25519") {
 			if i%4 != 0 || v.MessageHex == "" {
 				continue
 			}
@@ -170,7 +145,7 @@ func TestSigningVectors(t *testing.T) {
 			}
 		}
 		type taproot struct{ PrivateKeyHex, DigestHex, SignatureHex string }
-		for i, v := range vectors[taproot](t, "signing", "taproot") {
+		for i, v := range testvectors.Section[taproot](t, "signing", "taproot") {
 			const format = "ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR"
 			id := keyOf("CURVE_SECP256K1", v.PrivateKeyHex, format)
 			address := s.Root.Query(t, "get_private_key", m{"privateKeyId": id}).Get("privateKey", "addresses", 0, "address").Text()
@@ -180,7 +155,7 @@ func TestSigningVectors(t *testing.T) {
 			}
 		}
 		type ethereum struct{ Name, PrivateKeyHex, From, Unsigned, Signed string }
-		for _, v := range vectors[ethereum](t, "signing", "ethereum") {
+		for _, v := range testvectors.Section[ethereum](t, "signing", "ethereum") {
 			keyOf("CURVE_SECP256K1", v.PrivateKeyHex, "ADDRESS_FORMAT_ETHEREUM")
 			if got := transaction(strings.ToLower(v.From), "ETHEREUM", v.Unsigned); "0x"+got != v.Signed {
 				t.Errorf("%s:\ngot  0x%s\nwant %s", v.Name, got, v.Signed)
@@ -190,7 +165,7 @@ func TestSigningVectors(t *testing.T) {
 			Name, UnsignedHex, SignedHex string
 			Signers                      []struct{ Signer, PrivateKeyHex string }
 		}
-		for _, v := range vectors[solana](t, "signing", "solana") {
+		for _, v := range testvectors.Section[solana](t, "signing", "solana") {
 			signed := v.UnsignedHex
 			for _, signer := range v.Signers {
 				keyOf("CURVE_ED25519", signer.PrivateKeyHex, "ADDRESS_FORMAT_SOLANA")
@@ -204,7 +179,7 @@ func TestSigningVectors(t *testing.T) {
 			Name, PrivateKeyHex, UnsignedPsbtHex, SignedPsbtHex string
 			Inputs                                              []struct{ Kind, Address string }
 		}
-		for _, v := range vectors[bitcoin](t, "signing", "bitcoin") {
+		for _, v := range testvectors.Section[bitcoin](t, "signing", "bitcoin") {
 			if strings.Contains(v.Name, "P2SH") || strings.Contains(v.Name, "P2WSH") {
 				continue // scripts are not signed for
 			}
@@ -218,7 +193,7 @@ func TestSigningVectors(t *testing.T) {
 			}
 		}
 		type tron struct{ Name, PrivateKeyHex, From, RawDataHex, SignedTransactionHex string }
-		for _, v := range vectors[tron](t, "signing", "tron") {
+		for _, v := range testvectors.Section[tron](t, "signing", "tron") {
 			keyOf("CURVE_SECP256K1", v.PrivateKeyHex, "ADDRESS_FORMAT_TRON")
 			if got := transaction(v.From, "TRON", v.RawDataHex); got != v.SignedTransactionHex {
 				t.Errorf("%s:\ngot  %s\nwant %s", v.Name, got, v.SignedTransactionHex)
@@ -246,7 +221,8 @@ func TestWallets(t *testing.T) {
 		}
 		list := func(params m) []Value { return s.Root.Query(t, "list_wallet_accounts", params).Get("accounts").List() }
 		all := list(m{"walletId": wallet})
-		if len(all) != 3 || all[0].Get("address").Text() != ethereum || all[2].Get("name").Text() != "second" || all[0].Has("walletDetails") {
+		if len(all) != 3 || all[0].Get("address").Text() != ethereum || all[2].Get("name").Text() != "second" || all[0].Has("walletDetails") ||
+			all[0].Get("caip2Prefix").Text() != "eip155" || all[1].Get("caip2Prefix").Text() != "solana" {
 			t.Fatalf("accounts: %v", all)
 		}
 		id := func(i int) string { return all[i].Get("walletAccountId").Text() }
@@ -416,7 +392,7 @@ func TestImportRefused(t *testing.T) {
 		refusedWallet("no words", "hello")
 		refusedWallet("nothing", "")
 		type invalid struct{ PrivateKeyHex, Label, Curve string }
-		for _, v := range vectors[invalid](t, "addresses", "invalidPrivateKeys") {
+		for _, v := range testvectors.Section[invalid](t, "addresses", "invalidPrivateKeys") {
 			raw, err := hex.DecodeString(v.PrivateKeyHex)
 			if err != nil || strings.ToLower(v.PrivateKeyHex) != v.PrivateKeyHex {
 				continue // how a key is written is the client's business
@@ -582,9 +558,9 @@ func TestSigningRefused(t *testing.T) {
 			return m{"signWith": with, "type": "TRANSACTION_TYPE_" + kind, "unsignedTransaction": unsigned}
 		}
 		type signed struct{ Unsigned, Signed string }
-		ethereumVector := vectors[signed](t, "signing", "ethereum")[0]
+		ethereumVector := testvectors.Section[signed](t, "signing", "ethereum")[0]
 		type solanaVector struct{ UnsignedHex string }
-		foreign := vectors[solanaVector](t, "signing", "solana")[0].UnsignedHex
+		foreign := testvectors.Section[solanaVector](t, "signing", "solana")[0].UnsignedHex
 		digest := strings.Repeat("ab", 32)
 		for name, c := range map[string]struct {
 			operation string

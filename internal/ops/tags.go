@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"slices"
+
 	"latchkey/internal/activity"
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
@@ -14,7 +16,7 @@ import (
 func requireTag(tx *store.Tx, id string, t domain.TagType) error {
 	tag, err := tx.Tags().Get(id)
 	if err == nil && tag.Type != t {
-		err = fault.Missing("no tag with id %s in this organization that fits", id)
+		err = fault.Missing("no tag with id %s in this organization that is of type %s", id, t)
 	}
 	return err
 }
@@ -56,4 +58,48 @@ func tagsOf(r activity.Reader, t domain.TagType) ([]record.Tag, error) {
 		}
 	}
 	return tags, err
+}
+
+// setTag puts a tag among the ids or takes it out, and reports whether that
+// changed anything: it is no mistake if it is so already.
+func setTag(ids *[]string, tagID string, on bool) (changed bool) {
+	if slices.Contains(*ids, tagID) == on {
+		return false
+	}
+	if on {
+		*ids = append(*ids, tagID)
+	} else {
+		*ids = slices.DeleteFunc(*ids, func(id string) bool { return id == tagID })
+	}
+	return true
+}
+
+// tagUsers puts a tag on users or takes it off.
+func tagUsers(e activity.Env, userIDs []string, tagID string, on bool) error {
+	for _, id := range userIDs {
+		if err := e.Tx.Users().Edit(id, func(u *domain.User) error {
+			if setTag(&u.TagIDs, tagID, on) {
+				u.UpdatedAt = e.Now
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tagKeys puts a tag on private keys or takes it off.
+func tagKeys(e activity.Env, keyIDs []string, tagID string, on bool) error {
+	for _, id := range keyIDs {
+		if err := e.Tx.PrivateKeys().Edit(id, func(k *domain.PrivateKey) error {
+			if setTag(&k.TagIDs, tagID, on) {
+				k.UpdatedAt = e.Now
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -43,12 +43,11 @@ func updatePrivateKeyTag(_ context.Context, e activity.Env, p *UpdatePrivateKeyT
 	if err := renameTag(e, p.PrivateKeyTagID, domain.TagPrivateKey, p.NewPrivateKeyTagName); err != nil {
 		return UpdatePrivateKeyTagResult{}, err
 	}
-	for on, ids := range map[bool][]string{true: p.AddPrivateKeyIDs, false: p.RemovePrivateKeyIDs} {
-		for _, id := range ids {
-			if err := tagKey(e, id, p.PrivateKeyTagID, on); err != nil {
-				return UpdatePrivateKeyTagResult{}, err
-			}
-		}
+	if err := tagKeys(e, p.AddPrivateKeyIDs, p.PrivateKeyTagID, true); err != nil {
+		return UpdatePrivateKeyTagResult{}, err
+	}
+	if err := tagKeys(e, p.RemovePrivateKeyIDs, p.PrivateKeyTagID, false); err != nil {
+		return UpdatePrivateKeyTagResult{}, err
 	}
 	return UpdatePrivateKeyTagResult{PrivateKeyTagID: p.PrivateKeyTagID}, nil
 }

@@ -46,26 +46,11 @@ func updateUserTag(_ context.Context, e activity.Env, p *UpdateUserTagParams) (U
 	if err := renameTag(e, p.UserTagID, domain.TagUser, p.NewUserTagName); err != nil {
 		return UpdateUserTagResult{}, err
 	}
-	for _, id := range p.AddUserIDs {
-		if err := tagUser(e, id, p.UserTagID); err != nil {
-			return UpdateUserTagResult{}, err
-		}
+	if err := tagUsers(e, p.AddUserIDs, p.UserTagID, true); err != nil {
+		return UpdateUserTagResult{}, err
 	}
-	for _, id := range p.RemoveUserIDs {
-		if err := untagUser(e, id, p.UserTagID); err != nil {
-			return UpdateUserTagResult{}, err
-		}
+	if err := tagUsers(e, p.RemoveUserIDs, p.UserTagID, false); err != nil {
+		return UpdateUserTagResult{}, err
 	}
 	return UpdateUserTagResult{UserTagID: p.UserTagID}, nil
-}
-
-// untagUser takes a tag off a user; it is no mistake if he does not have it.
-func untagUser(e activity.Env, userID, tagID string) error {
-	return e.Tx.Users().Edit(userID, func(u *domain.User) error {
-		if i := slices.Index(u.TagIDs, tagID); i >= 0 {
-			u.TagIDs = slices.Delete(u.TagIDs, i, i+1)
-			u.UpdatedAt = e.Now
-		}
-		return nil
-	})
 }

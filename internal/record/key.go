@@ -40,6 +40,7 @@ type WalletAccount struct {
 	PublicKey       string         `json:"publicKey,omitzero" doc:"Public key as hex, compressed."`
 	WalletDetails   *Wallet        `json:"walletDetails,omitzero" doc:"The wallet, when asked for."`
 	Name            string         `json:"name,omitzero" doc:"Human-readable name."`
+	CAIP2Prefix     string         `json:"caip2Prefix,omitzero" doc:"Namespace of the chain in CAIP-2, such as eip155."`
 }
 
 // Address is an address of a private key.
@@ -75,7 +76,8 @@ func OfWalletAccount(org string, a *domain.WalletAccount) WalletAccount {
 	return WalletAccount{
 		WalletAccountID: a.ID, OrganizationID: org, WalletID: a.WalletID, Curve: a.Curve,
 		PathFormat: PathBIP32, Path: a.Path, AddressFormat: a.Format, Address: a.Address, Name: a.Name,
-		PublicKey: a.PublicKey, CreatedAt: Time(a.CreatedAt), UpdatedAt: Time(a.UpdatedAt),
+		CAIP2Prefix: a.Format.CAIP2Prefix(),
+		PublicKey:   a.PublicKey, CreatedAt: Time(a.CreatedAt), UpdatedAt: Time(a.UpdatedAt),
 	}
 }
 

@@ -210,8 +210,7 @@ func (r Reply) JSON(t testing.TB) Value {
 // the parameters with the organization for queries.
 func (c *Caller) Body(t testing.TB, operation string, parameters any) []byte {
 	t.Helper()
-	catalog := ops.Catalog()
-	path := catalog.Path(operation)
+	path := catalog().Path(operation)
 	if path == nil {
 		members := map[string]any{"organizationId": c.OrganizationID}
 		for name, value := range asMembers(t, parameters) {
@@ -231,9 +230,12 @@ func (c *Caller) BodyOf(t testing.TB, activityType string, parameters any) []byt
 	})
 }
 
+// catalog is compiled once: every request of every test asks it.
+var catalog = sync.OnceValue(ops.Catalog)
+
 // Path is the path of an operation.
 func Path(operation string) string {
-	if ops.Catalog().Path(operation) != nil {
+	if catalog().Path(operation) != nil {
 		return "/public/v1/submit/" + operation
 	}
 	return "/public/v1/query/" + operation

@@ -61,7 +61,8 @@ func (t Table[T]) owner(index, key string) (string, error) {
 	return string(id), err
 }
 
-func (t Table[T]) lookup(id string) (*T, error) {
+// Lookup is Get for a record that may be missing: then it is nil.
+func (t Table[T]) Lookup(id string) (*T, error) {
 	if r, ok := t.written().rows[id]; ok {
 		return r.after, nil
 	}

@@ -48,7 +48,7 @@ func In[T any](tx *Tx, kind *Kind[T]) Table[T] { return Table[T]{tx, kind} }
 // Get returns the record with this id. It is shared: read it, never write to
 // it. A missing one is a fault.
 func (t Table[T]) Get(id string) (*T, error) {
-	value, err := t.lookup(id)
+	value, err := t.Lookup(id)
 	if err == nil && value == nil {
 		err = fault.Missing("no %s with id %s in this organization", t.kind.Label, id)
 	}
@@ -61,7 +61,7 @@ func (t Table[T]) Find(index, key string) (*T, error) {
 	if err != nil || id == "" {
 		return nil, err
 	}
-	return t.lookup(id)
+	return t.Lookup(id)
 }
 
 // List returns the records after an id, ordered by id, which is the order of
@@ -99,7 +99,7 @@ func (t Table[T]) ListBy(index, key, after string, limit int) ([]*T, error) {
 // Insert adds a record. A taken id or unique key is a fault.
 func (t Table[T]) Insert(value *T) error {
 	id := t.kind.ID(value)
-	present, err := t.lookup(id)
+	present, err := t.Lookup(id)
 	if err != nil {
 		return err
 	}
