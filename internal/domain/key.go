@@ -84,6 +84,12 @@ func (a *WalletAccount) SignWith() []string {
 	return []string{address.Key(a.Address), a.PublicKey, a.FullKey}
 }
 
+// DirectoryKeys are the keys by which the parent of the account's organization
+// finds it.
+func (a *WalletAccount) DirectoryKeys() []string {
+	return []string{ChildByAddress(address.Key(a.Address))}
+}
+
 // SignWith lists what a request may call the key by, beside its id.
 func (k *PrivateKey) SignWith() []string {
 	names := []string{k.PublicKey, k.FullKey}

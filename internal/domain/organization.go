@@ -14,11 +14,46 @@ import (
 type Organization struct {
 	ID         string    `json:"id"`
 	Name       string    `json:"name"`
+	ParentID   string    `json:"parentId,omitzero"` // empty: it is a parent itself
+	Deleted    bool      `json:"deleted,omitzero"`  // its record remains, everything else is gone
 	RootQuorum Quorum    `json:"rootQuorum"`
 	Features   []Feature `json:"features"`
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
 }
+
+// DirectoryKeys are the keys by which the organization's parent finds it.
+func (o *Organization) DirectoryKeys() []string {
+	if o.Deleted {
+		return nil
+	}
+	return []string{AllChildren, ChildByName(o.Name)}
+}
+
+// Keys of the directory of a parent organization.
+const AllChildren = "all"
+
+// ChildByName finds organizations by their name.
+func ChildByName(name string) string { return "name:" + name }
+
+// ChildByUserName finds organizations by the name of a user.
+func ChildByUserName(name string) string { return "username:" + name }
+
+// ChildByEmail finds organizations by the e-mail address of a user.
+func ChildByEmail(email string) string { return "email:" + NormalEmail(email) }
+
+// ChildByPhone finds organizations by the phone number of a user.
+func ChildByPhone(phone string) string { return "phone:" + phone }
+
+// ChildByVerified finds organizations by a contact of a user that was verified;
+// contact is a key of ChildByEmail or ChildByPhone.
+func ChildByVerified(contact string) string { return "verified-" + contact }
+
+// ChildByCredential finds organizations by the credential key of a user.
+func ChildByCredential(key string) string { return "credential:" + key }
+
+// ChildByAddress finds organizations by the address of a wallet account.
+func ChildByAddress(key string) string { return "address:" + key }
 
 // KnownOrganization is the installation's entry for a parent organization.
 type KnownOrganization struct {
@@ -78,4 +113,7 @@ type Limits struct {
 	ExpiringAPIKeys  int // for each user
 	Wallets          int
 	PrivateKeys      int
+	Policies         int
+	Authenticators   int // for each user
+	OAuthProviders   int // for each user
 }

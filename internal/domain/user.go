@@ -1,7 +1,11 @@
 package domain
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"slices"
+	"strings"
 	"time"
 
 	"latchkey/internal/curve"
@@ -15,8 +19,11 @@ type User struct {
 	Name           string          `json:"name"`
 	Email          string          `json:"email,omitzero"`
 	PhoneNumber    string          `json:"phoneNumber,omitzero"`
+	EmailVerified  bool            `json:"emailVerified,omitzero"` // its owner entered a code that was sent to it
+	PhoneVerified  bool            `json:"phoneVerified,omitzero"`
 	APIKeys        []APIKey        `json:"apiKeys"`
 	Authenticators []Authenticator `json:"authenticators"`
+	OAuthProviders []OAuthProvider `json:"oauthProviders,omitzero"`
 	TagIDs         []string        `json:"tagIds"`
 	CreatedAt      time.Time       `json:"createdAt"`
 	UpdatedAt      time.Time       `json:"updatedAt"`
@@ -31,6 +38,12 @@ const (
 	CredentialSecp256k1     CredentialType = "CREDENTIAL_TYPE_API_KEY_SECP256K1"
 	CredentialEd25519       CredentialType = "CREDENTIAL_TYPE_API_KEY_ED25519"
 	CredentialAuthenticator CredentialType = "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR"
+	CredentialRecovery      CredentialType = "CREDENTIAL_TYPE_RECOVER_USER_KEY_P256"
+	CredentialEmailAuth     CredentialType = "CREDENTIAL_TYPE_EMAIL_AUTH_KEY_P256"
+	CredentialOTPAuth       CredentialType = "CREDENTIAL_TYPE_OTP_AUTH_KEY_P256"
+	CredentialOAuth         CredentialType = "CREDENTIAL_TYPE_OAUTH_KEY_P256"
+	CredentialReadWrite     CredentialType = "CREDENTIAL_TYPE_READ_WRITE_SESSION_KEY_P256"
+	CredentialLogin         CredentialType = "CREDENTIAL_TYPE_LOGIN"
 )
 
 // APIKeyType is the type of an API key on a curve.
@@ -99,24 +112,91 @@ type Authenticator struct {
 	UpdatedAt    time.Time `json:"updatedAt"`
 }
 
+// OAuthProvider is an identity at an OpenID Connect issuer that the user logs
+// in with.
+type OAuthProvider struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Identity  Identity  `json:"identity"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// Identity is who an OpenID Connect issuer says somebody is, to one audience.
+// Only all three together identify a person.
+type Identity struct {
+	Issuer   string `json:"iss"`
+	Audience string `json:"aud"`
+	Subject  string `json:"sub"`
+}
+
+// Claims are what a verified token of an issuer says.
+type Claims struct {
+	Identity
+	Nonce     string    `json:"nonce,omitzero"` // the claim nonce, or tknonce
+	ExpiresAt time.Time `json:"exp"`
+}
+
 // CredentialKeys lists what identifies the user's credentials in a stamp.
 // No two users of an organization share one.
 func (u *User) CredentialKeys() []string {
-	keys := make([]string, 0, len(u.APIKeys)+len(u.Authenticators))
+	keys := make([]string, 0, len(u.APIKeys)+len(u.Authenticators)+len(u.OAuthProviders))
 	for _, k := range u.APIKeys {
 		keys = append(keys, APIKeyCredential(k.PublicKey))
 	}
 	for _, a := range u.Authenticators {
 		keys = append(keys, PasskeyCredential(a.CredentialID))
 	}
+	for _, p := range u.OAuthProviders {
+		keys = append(keys, OAuthCredential(p.Identity))
+	}
 	return keys
 }
+
+// DirectoryKeys are the keys by which the parent of the user's organization
+// finds it.
+func (u *User) DirectoryKeys() []string {
+	keys := []string{ChildByUserName(u.Name)}
+	if u.Email != "" {
+		keys = append(keys, ChildByEmail(u.Email))
+		if u.EmailVerified {
+			keys = append(keys, ChildByVerified(ChildByEmail(u.Email)))
+		}
+	}
+	if u.PhoneNumber != "" {
+		keys = append(keys, ChildByPhone(u.PhoneNumber))
+		if u.PhoneVerified {
+			keys = append(keys, ChildByVerified(ChildByPhone(u.PhoneNumber)))
+		}
+	}
+	for _, key := range u.CredentialKeys() {
+		keys = append(keys, ChildByCredential(key))
+	}
+	return keys
+}
+
+// NormalEmail is the form in which e-mail addresses are compared.
+func NormalEmail(email string) string { return strings.ToLower(email) }
 
 // APIKeyCredential is the credential key of an API key.
 func APIKeyCredential(publicKey string) string { return "api:" + publicKey }
 
 // PasskeyCredential is the credential key of a passkey.
 func PasskeyCredential(credentialID string) string { return "webauthn:" + credentialID }
+
+// OAuthCredential is the credential key of an identity. The parts are hashed,
+// each with its length: an issuer must not be able to choose a subject that
+// reads like another one's.
+func OAuthCredential(i Identity) string {
+	h := sha256.New()
+	for _, part := range []string{i.Issuer, i.Audience, i.Subject} {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
+		h.Write(size[:])
+		h.Write([]byte(part))
+	}
+	return "oidc:" + hex.EncodeToString(h.Sum(nil))
+}
 
 // APIKey finds one of the user's keys by its public key.
 func (u *User) APIKey(publicKey string) (APIKey, bool) {
@@ -137,13 +217,13 @@ func (u *User) Authenticator(credentialID string) (Authenticator, bool) {
 }
 
 // CanLogIn reports whether the user has a lasting way to prove himself: a key
-// without an end, a passkey, or an address to which the organization sends
+// without an end, a passkey, an identity elsewhere, or an address to which the organization sends
 // codes. Without one he would be locked out, today or when his key expires.
 func (u *User) CanLogIn(o *Organization) bool {
 	lasting := slices.ContainsFunc(u.APIKeys, func(k APIKey) bool { return !k.Expires() })
 	byMail := u.Email != "" && (o.HasFeature(FeatureEmailAuth) || o.HasFeature(FeatureOTPEmailAuth))
 	byPhone := u.PhoneNumber != "" && o.HasFeature(FeatureSMSAuth)
-	return lasting || len(u.Authenticators) > 0 || byMail || byPhone
+	return lasting || len(u.Authenticators) > 0 || len(u.OAuthProviders) > 0 || byMail || byPhone
 }
 
 // Tag marks users, so that policies can speak of them together.

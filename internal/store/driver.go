@@ -99,7 +99,7 @@ type ActivityQuery struct {
 	Limit         int // 0: all
 }
 
-// Commit is one atomic change of one organization.
+// Commit is one atomic change of one organization, and of those that it founds.
 type Commit struct {
 	Org string
 	// Version is what the writer saw. 0 founds the organization, which then
@@ -108,11 +108,27 @@ type Commit struct {
 	// each other.
 	Version  int64
 	Activity *Activity // appended; may be nil
-	Changes  []Change  // at most one for each (Kind, ID)
+	// Replaces says that the activity is recorded already: its status and
+	// body take the place of what is there. It raises the version, so that no
+	// two commits can replace what both of them read.
+	Replaces bool
+	// Founds are the organizations that come into being with this commit, at
+	// version 1. Their ids are new: that one exists is an error.
+	Founds  []string
+	Changes []Change // at most one for each (Org, Kind, ID)
+}
+
+// Raises reports whether the commit raises the organization's version.
+func (c *Commit) Raises() bool {
+	return c.Version == 0 || c.Replaces || len(c.Changes) > 0 || len(c.Founds) > 0
 }
 
 // Change writes one item, or deletes it when Body is nil.
 type Change struct {
+	// Org is where the item belongs; empty: the commit's organization.
+	// Another one is an organization that the commit founds, or keeps items
+	// that no version guards (see directory.go and outbox.go).
+	Org      string
 	Kind, ID string
 	Body     []byte
 }

@@ -10,11 +10,13 @@ import (
 var (
 	organizations = Kind[domain.Organization]{
 		Name: "organization", Label: "organization", Resident: true,
-		ID: func(o *domain.Organization) string { return o.ID },
+		ID:        func(o *domain.Organization) string { return o.ID },
+		Directory: (*domain.Organization).DirectoryKeys,
 	}
 	users = Kind[domain.User]{
 		Name: "user", Label: "user", Resident: true,
-		ID: func(u *domain.User) string { return u.ID },
+		ID:        func(u *domain.User) string { return u.ID },
+		Directory: (*domain.User).DirectoryKeys,
 		Unique: []Index[domain.User]{
 			{
 				Name: ByName, Keys: func(u *domain.User) []string { return []string{u.Name} },
@@ -57,7 +59,8 @@ var (
 	}
 	walletAccounts = Kind[domain.WalletAccount]{
 		Name: "wallet-account", Label: "wallet account",
-		ID: func(a *domain.WalletAccount) string { return a.ID },
+		ID:        func(a *domain.WalletAccount) string { return a.ID },
+		Directory: (*domain.WalletAccount).DirectoryKeys,
 		Unique: []Index[domain.WalletAccount]{
 			{
 				Name: ByPath,

@@ -13,6 +13,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"hash/maphash"
@@ -65,13 +66,7 @@ func (s *Store) View(ctx context.Context, org string, fn func(*Tx) error) error 
 			return ErrNoOrganization
 		}
 		tx := s.begin(ctx, org, version)
-		if err := fn(tx); err != nil {
-			return err
-		}
-		if !tx.looseReads {
-			return nil
-		}
-		return s.checkVersion(ctx, org, version)
+		return s.verdict(ctx, tx, fn(tx))
 	})
 }
 
@@ -113,13 +108,22 @@ func (s *Store) Organizations(ctx context.Context, after string, limit int) ([]s
 func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx) error) error {
 	tx := s.begin(ctx, org, version)
 	if err := fn(tx); err != nil {
-		return err
+		return s.verdict(ctx, tx, err)
 	}
 	commit, err := tx.commit()
 	if err != nil || commit == nil {
 		return err
 	}
 	return s.driver.Commit(ctx, commit)
+}
+
+// verdict is what a transaction came to that commits nothing: err, unless it
+// may have read a mixture of two versions; then it has to run again.
+func (s *Store) verdict(ctx context.Context, tx *Tx, err error) error {
+	if !tx.looseReads || ctx.Err() != nil {
+		return err
+	}
+	return cmp.Or(s.checkVersion(ctx, tx.org, tx.version), err)
 }
 
 // repeat runs try on the organization's present version until it neither

@@ -467,3 +467,197 @@ func TestOrganizations(t *testing.T) {
 		}))
 	})
 }
+
+// TestFamily founds children in a transaction of their parent, and finds them
+// by what is in them.
+func TestFamily(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, parent string) {
+		children := make([]string, 5)
+		for i := range children {
+			children[i] = ids.New()
+		}
+		insert := func(tx *store.Tx, org, email string) error {
+			err := tx.Organizations().Insert(&domain.Organization{ID: org, Name: "Child", ParentID: parent})
+			if err != nil {
+				return err
+			}
+			for _, name := range []string{"Ada", "Bob"} { // two entries of one child
+				user := &domain.User{ID: ids.New(), Name: name, Email: email}
+				if err := tx.Users().Insert(user); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		err := s.Update(t.Context(), parent, func(tx *store.Tx) error {
+			if err := insert(tx.Found(ids.New()), ids.New(), "lost@example.com"); err != nil {
+				return err
+			}
+			tx.Discard() // as after a refusal
+			for i, child := range children {
+				if err := insert(tx.Found(child), child, []string{"even@example.com", "Odd@example.com"}[i%2]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := func(key, after string, limit int, want ...string) {
+			t.Helper()
+			got, err := s.Children(t.Context(), parent, key, after, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("children by %q after %q: %s", key, after, diff)
+			}
+		}
+		want(domain.AllChildren, "", 0, children...)
+		want(domain.AllChildren, "", 2, children[:2]...)
+		want(domain.AllChildren, children[1], 2, children[2:4]...)
+		want(domain.AllChildren, children[4], 2)
+		want(domain.ChildByEmail("odd@EXAMPLE.com"), "", 0, children[1], children[3])
+		want(domain.ChildByEmail("even@example.com"), children[0], 1, children[2])
+		want(domain.ChildByEmail("lost@example.com"), "", 0)
+		want(domain.ChildByEmail("even@example.co"), "", 0)
+		want(domain.ChildByUserName("Ada"), "", 0, children...)
+
+		// The entries follow the records, in the child's own transactions.
+		err = s.Update(t.Context(), children[0], func(tx *store.Tx) error {
+			users, err := tx.Users().List("", 0)
+			if err != nil {
+				return err
+			}
+			if err := tx.Users().Delete(users[0].ID); err != nil {
+				return err
+			}
+			return tx.Users().Edit(users[1].ID, func(u *domain.User) error { u.Email = "new@example.com"; return nil })
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(domain.ChildByEmail("even@example.com"), "", 0, children[2], children[4])
+		want(domain.ChildByEmail("new@example.com"), "", 0, children[0])
+		want(domain.ChildByUserName("Ada"), "", 0, children[1:]...)
+		// Another parent's directory is another one.
+		got, err := s.Children(t.Context(), children[0], domain.AllChildren, "", 0)
+		if err != nil || len(got) != 0 {
+			t.Errorf("%v %v", got, err)
+		}
+	})
+}
+
+// TestOutbox posts messages with a change, or not at all, and lets many
+// senders take them.
+func TestOutbox(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, org string) {
+		refusal := errors.New("refused")
+		post := func(id string, result error) {
+			err := s.Update(t.Context(), org, func(tx *store.Tx) error {
+				if err := tx.Post(&domain.Message{ID: id, OrganizationID: org, Sealed: []byte("sealed")}); err != nil {
+					return err
+				}
+				return result
+			})
+			if !errors.Is(err, result) {
+				t.Fatal(err)
+			}
+		}
+		post("lost", refusal)
+		for i := range 20 {
+			post(fmt.Sprintf("m%02d", i), nil)
+		}
+		var mu sync.Mutex
+		taken := map[string]int{}
+		var wait sync.WaitGroup
+		for range 8 {
+			wait.Go(func() {
+				for {
+					var id string
+					err := s.Outbox(t.Context(), func(messages store.Table[domain.Message]) error {
+						id = ""
+						waiting, err := messages.List("", 1)
+						if err != nil || len(waiting) == 0 {
+							return err
+						}
+						id = waiting[0].ID
+						return messages.Delete(id)
+					})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if id == "" {
+						return
+					}
+					mu.Lock()
+					taken[id]++
+					mu.Unlock()
+				}
+			})
+		}
+		wait.Wait()
+		if len(taken) != 20 || taken["lost"] != 0 {
+			t.Errorf("taken: %v", taken)
+		}
+		for id, n := range taken {
+			if n != 1 {
+				t.Errorf("%s was taken %d times", id, n)
+			}
+		}
+	})
+}
+
+// TestDerived makes what follows from records once for each version.
+func TestDerived(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, org string) {
+		made := 0
+		names := func(tx *store.Tx) (string, error) {
+			return store.Derived(tx, "names", func() (string, error) {
+				made++
+				tags, err := tx.Tags().List("", 0)
+				var all []string
+				for _, tag := range tags {
+					all = append(all, tag.Name)
+				}
+				return strings.Join(all, " "), err
+			})
+		}
+		want := func(text string, times int) {
+			t.Helper()
+			made = 0
+			for range 3 {
+				err := s.View(t.Context(), org, func(tx *store.Tx) error {
+					got, err := names(tx)
+					if got != text {
+						t.Errorf("derived %q, want %q", got, text)
+					}
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if made != times {
+				t.Errorf("made %d times", made)
+			}
+		}
+		want("", 1)
+		err := s.Update(t.Context(), org, func(tx *store.Tx) error {
+			if err := tx.Tags().Insert(&domain.Tag{ID: ids.New(), Name: "one", Type: domain.TagUser}); err != nil {
+				return err
+			}
+			// What the transaction wrote itself counts, and is not kept.
+			if got, err := names(tx); err != nil || got != "one" {
+				t.Errorf("in its own transaction: %q %v", got, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want("one", 1)
+	})
+}

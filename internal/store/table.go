@@ -16,6 +16,9 @@ type Kind[T any] struct {
 	Resident bool
 	Unique   []Index[T] // a key belongs to one record
 	Lists    []Index[T] // a key may belong to many
+	// Directory are the keys by which the parent of an organization finds it
+	// among its children; see directory.go. nil: there are none.
+	Directory func(*T) []string
 }
 
 // Index finds records by something other than their id.

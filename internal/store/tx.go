@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -10,7 +11,8 @@ import (
 	"latchkey/internal/domain"
 )
 
-// Tx sees one organization and cannot name another.
+// Tx sees one organization. It cannot name another that exists; it can found new
+// ones.
 type Tx struct {
 	ctx      context.Context
 	store    *Store
@@ -20,6 +22,9 @@ type Tx struct {
 	tables   map[string]pending
 	sealed   map[string][]byte // by name; nil when removed
 	activity *Activity
+	replaces bool
+	founded  []*Tx
+	posted   []Change // to the outbox
 	// looseReads is set by reads that bypass the snapshot: a view that made
 	// some must check that the organization has not moved on.
 	looseReads bool
@@ -28,6 +33,10 @@ type Tx struct {
 // pending is what a transaction wrote of one kind.
 type pending interface {
 	changes() ([]Change, error)
+	// directory is what becomes of the directory of a parent.
+	directory(parent, child string) []Change
+	// dirty reports whether anything was written at all.
+	dirty() bool
 }
 
 // Org is the organization that the transaction is bound to.
@@ -37,12 +46,33 @@ func (tx *Tx) Org() string { return tx.org }
 func (tx *Tx) Discard() {
 	tx.tables = map[string]pending{}
 	tx.sealed = nil
-	tx.activity = nil
+	tx.activity, tx.replaces = nil, false
+	tx.founded, tx.posted = nil, nil
+}
+
+// Found brings a new organization into being when the transaction commits, and
+// returns the transaction in which it is filled.
+func (tx *Tx) Found(org string) *Tx {
+	child := tx.store.begin(tx.ctx, org, 0)
+	tx.founded = append(tx.founded, child)
+	return child
+}
+
+// Replace puts a recorded activity in the place of what it was before. The
+// activity was read in this transaction.
+func (tx *Tx) Replace(a *domain.Activity) error {
+	tx.replaces = true
+	return tx.record(a)
 }
 
 // Record appends an activity to the organization's record when the transaction
 // commits. The caller chose its id and fingerprint before the first attempt.
 func (tx *Tx) Record(a *domain.Activity) error {
+	tx.replaces = false
+	return tx.record(a)
+}
+
+func (tx *Tx) record(a *domain.Activity) error {
 	body, err := json.Marshal(a)
 	if err != nil {
 		return err
@@ -98,19 +128,47 @@ func (tx *Tx) activityOf(stored *Activity, err error) (*domain.Activity, error) 
 
 // commit renders what was written, nil when nothing was.
 func (tx *Tx) commit() (*Commit, error) {
-	c := &Commit{Org: tx.org, Version: tx.version, Activity: tx.activity}
+	c := &Commit{Org: tx.org, Version: tx.version, Activity: tx.activity, Replaces: tx.replaces}
+	changes, err := tx.changes()
+	if err != nil {
+		return nil, err
+	}
+	c.Changes = append(changes, tx.posted...)
+	for _, child := range tx.founded {
+		changes, err := child.changes()
+		if err != nil {
+			return nil, err
+		}
+		for i := range changes {
+			changes[i].Org = cmp.Or(changes[i].Org, child.org)
+		}
+		c.Founds = append(c.Founds, child.org)
+		c.Changes = append(c.Changes, changes...)
+	}
+	if c.Activity == nil && len(c.Changes) == 0 && len(c.Founds) == 0 {
+		return nil, nil
+	}
+	return c, nil
+}
+
+// changes renders what was written of the organization itself.
+func (tx *Tx) changes() (all []Change, err error) {
+	parent, err := tx.parent()
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range slices.Sorted(maps.Keys(tx.tables)) {
 		changes, err := tx.tables[name].changes()
 		if err != nil {
 			return nil, err
 		}
-		c.Changes = append(c.Changes, changes...)
+		all = append(all, changes...)
+		if parent != "" {
+			all = append(all, tx.tables[name].directory(parent, tx.org)...)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(tx.sealed)) {
-		c.Changes = append(c.Changes, Change{Kind: sealedKind, ID: name, Body: tx.sealed[name]})
+		all = append(all, Change{Kind: sealedKind, ID: name, Body: tx.sealed[name]})
 	}
-	if c.Activity == nil && len(c.Changes) == 0 {
-		return nil, nil
-	}
-	return c, nil
+	return all, nil
 }

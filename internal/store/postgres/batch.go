@@ -19,7 +19,7 @@ type batch struct {
 
 // appends says that a commit does nothing but append.
 func appends(c *store.Commit) bool {
-	return c.Version > 0 && len(c.Changes) == 0 && c.Activity != nil
+	return !c.Raises() && c.Activity != nil
 }
 
 // send runs the commits as one implicit transaction and returns their
@@ -100,21 +100,24 @@ func (b *batch) queueAppends(numbers []int) {
 // queueChange adds the statement of one commit.
 func (b *batch) queueChange(i int) {
 	c := b.commits[i]
-	var kinds, ids, deletedKinds, deletedIDs []string
+	var orgs, kinds, ids, deletedOrgs, deletedKinds, deletedIDs []string
 	var bodies [][]byte
 	for k := range c.Changes {
 		ch := &c.Changes[k]
+		org := cmp.Or(ch.Org, c.Org)
 		if ch.Body == nil {
+			deletedOrgs = append(deletedOrgs, org)
 			deletedKinds, deletedIDs = append(deletedKinds, ch.Kind), append(deletedIDs, ch.ID)
 		} else {
+			orgs = append(orgs, org)
 			kinds, ids, bodies = append(kinds, ch.Kind), append(ids, ch.ID), append(bodies, ch.Body)
 		}
 	}
-	args := []any{c.Org, c.Version, kinds, ids, bodies, deletedKinds, deletedIDs}
+	args := []any{c.Org, c.Version, orgs, kinds, ids, bodies, deletedOrgs, deletedKinds, deletedIDs, c.Founds}
 	if a := c.Activity; a != nil {
 		args = append(args, a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, nonNil(a.Body))
 	}
-	b.Queue(changeSQL(c.Version == 0, c.Activity != nil), args...).QueryRow(func(row pgx.Row) error {
+	b.Queue(changeSQL(c.Version == 0, c.Activity != nil, c.Replaces), args...).QueryRow(func(row pgx.Row) error {
 		var locked, gate, guard int64
 		if err := row.Scan(&locked, &gate, &guard); err != nil {
 			return err

@@ -7,8 +7,9 @@ package postgres
 // another part writes:
 //
 //	locked   the organization's row, at the writer's version, FOR UPDATE
-//	gate     the activity, inserted if locked has a row
+//	gate     the activity, inserted or replaced if locked has a row
 //	raised   the version, raised if gate has a row
+//	founded  the new organizations, inserted if gate has a row
 //	the rest the items, written and deleted if gate has a row
 //
 // The order is forced by data: gate reads locked and the others read gate, so
@@ -27,7 +28,10 @@ package postgres
 // UPDATE too, and as we hold its lock nobody else has touched it since.
 //
 // 3. Items changed between S and the lock. Whoever changes items raises the
-// version in the same transaction, so 1 applies.
+// version in the same transaction, so 1 applies. Items of other organizations
+// are either of one that is being founded, which nobody else knows, or have ids
+// that only one organization writes. The same holds for an activity that is
+// replaced.
 //
 // 4. The activity is already there: ON CONFLICT DO NOTHING waits for a
 // transaction that is inserting the same one, then inserts nothing, gate is
@@ -41,8 +45,9 @@ package postgres
 //
 // A database that treats 2 or 5 otherwise must not commit what it did: the
 // last column divides by zero when an activity was inserted without the
-// version being raised, or an organization founded without its activity, and
-// the error takes back the whole transaction.
+// version being raised, or an organization founded without its activity, or
+// when an organization that should be new is there already, and the error
+// takes back the whole transaction.
 //
 // Commits that only append need no lock: they and a change of the same
 // version may commit in either order, the statement sees a version of the time
@@ -68,10 +73,11 @@ SELECT at.n, i.id IS NOT NULL
 FROM at LEFT JOIN inserted i ON i.org = at.org AND i.id = at.id`
 
 // changeSQL returns the statement of a commit that changes an organization.
-// Its arguments are the organization, the version, the kinds, ids and bodies
-// to write, the kinds and ids to delete, and the activity's columns, if any.
-// It returns how many rows locked and gate have, and the guard.
-func changeSQL(founding, activity bool) string {
+// Its arguments are the organization, the version, the organizations, kinds,
+// ids and bodies to write, the organizations, kinds and ids to delete, the
+// organizations to found, and the activity's columns, if any. It returns how
+// many rows locked and gate have, and the guard.
+func changeSQL(founding, activity, replaces bool) string {
 	locked := `SELECT org FROM organizations WHERE org = $1 AND version = $2 FOR UPDATE`
 	raised := `UPDATE organizations SET version = version + 1
 		WHERE org = $1 AND version = $2 AND EXISTS (SELECT 1 FROM gate) RETURNING org`
@@ -82,23 +88,35 @@ func changeSQL(founding, activity bool) string {
 		agree = `(SELECT count(*) FROM gate) = (SELECT count(*) FROM locked)`
 	}
 	gate := `SELECT org FROM locked`
-	if activity {
+	switch {
+	case replaces: // all columns are given, so that the numbers are the same
+		gate = `UPDATE activities SET status = $15::text, body = $16::bytea FROM locked
+			WHERE activities.org = locked.org AND activities.id = $11::text AND $12::bigint = timestamp_ms
+				AND $13::bytea = fingerprint AND $14::text = type RETURNING activities.org`
+	case activity:
 		gate = `INSERT INTO activities (org, ` + activityColumns + `)
-			SELECT org, $8::text, $9::bigint, $10::bytea, $11::text, $12::text, $13::bytea FROM locked
+			SELECT org, $11::text, $12::bigint, $13::bytea, $14::text, $15::text, $16::bytea FROM locked
 			ON CONFLICT DO NOTHING RETURNING org`
 	}
 	return `
 WITH locked AS (` + locked + `),
 gate AS (` + gate + `),
 raised AS (` + raised + `),
+founded AS (
+	INSERT INTO organizations (org, version)
+	SELECT f.org, 1 FROM gate CROSS JOIN unnest($10::text[]) AS f (org)
+	ON CONFLICT DO NOTHING RETURNING org
+),
 written AS (
 	INSERT INTO items (org, kind, id, body)
-	SELECT gate.org, i.kind, i.id, i.body
-	FROM gate CROSS JOIN unnest($3::text[], $4::text[], $5::bytea[]) AS i (kind, id, body)
+	SELECT i.org, i.kind, i.id, i.body
+	FROM gate CROSS JOIN unnest($3::text[], $4::text[], $5::text[], $6::bytea[]) AS i (org, kind, id, body)
 	ON CONFLICT (org, kind, id) DO UPDATE SET body = excluded.body
 ), deleted AS (
-	DELETE FROM items USING unnest($6::text[], $7::text[]) AS d (kind, id)
-	WHERE items.org = $1 AND items.kind = d.kind AND items.id = d.id AND EXISTS (SELECT 1 FROM gate)
+	DELETE FROM items USING unnest($7::text[], $8::text[], $9::text[]) AS d (org, kind, id)
+	WHERE items.org = d.org AND items.kind = d.kind AND items.id = d.id AND EXISTS (SELECT 1 FROM gate)
 )
-SELECT (SELECT count(*) FROM locked), (SELECT count(*) FROM gate), 1 / (CASE WHEN ` + agree + ` THEN 1 ELSE 0 END)`
+SELECT (SELECT count(*) FROM locked), (SELECT count(*) FROM gate), 1 / (CASE WHEN ` + agree + `
+	AND (SELECT count(*) FROM founded) = (SELECT count(*) FROM gate) * coalesce(cardinality($10::text[]), 0)
+	THEN 1 ELSE 0 END)`
 }

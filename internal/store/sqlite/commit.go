@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -25,7 +26,15 @@ func (t *tx) apply(c *store.Commit) (refusal, err error) {
 	if version != c.Version {
 		return store.ErrConflict, nil
 	}
-	if a := c.Activity; a != nil {
+	if a := c.Activity; a != nil && c.Replaces {
+		n, err := t.stmts.replace.exec(a.Status, nonNil(a.Body), c.Org, a.ID)
+		if err != nil {
+			return nil, fmt.Errorf("replacing the activity: %w", err)
+		}
+		if n == 0 {
+			return store.ErrRecorded, nil
+		}
+	} else if a != nil {
 		n, err := t.stmts.activity.exec(c.Org, a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, nonNil(a.Body))
 		if err != nil {
 			return nil, fmt.Errorf("recording the activity: %w", err)
@@ -34,18 +43,24 @@ func (t *tx) apply(c *store.Commit) (refusal, err error) {
 			return store.ErrRecorded, nil
 		}
 	}
-	if c.Version > 0 && len(c.Changes) == 0 {
+	if !c.Raises() {
 		return nil, nil
 	}
-	if err := t.raise(c); err != nil {
+	if err := t.raise(c.Org, c.Version); err != nil {
 		return nil, err
+	}
+	for _, org := range c.Founds {
+		if err := t.raise(org, 0); err != nil {
+			return nil, err
+		}
 	}
 	for i := range c.Changes {
 		ch := &c.Changes[i]
+		org := cmp.Or(ch.Org, c.Org)
 		if ch.Body == nil {
-			_, err = t.stmts.del.exec(c.Org, ch.Kind, ch.ID)
+			_, err = t.stmts.del.exec(org, ch.Kind, ch.ID)
 		} else {
-			_, err = t.stmts.put.exec(c.Org, ch.Kind, ch.ID, ch.Body)
+			_, err = t.stmts.put.exec(org, ch.Kind, ch.ID, ch.Body)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("changing the %s: %w", ch.Kind, err)
@@ -77,12 +92,12 @@ func (t *tx) version(org string) (int64, error) {
 // raise founds the organization or raises its version. What is in memory must
 // agree with the table: if not, another process wrote, and nothing may be
 // written on top of that.
-func (t *tx) raise(c *store.Commit) (err error) {
+func (t *tx) raise(org string, version int64) (err error) {
 	var n int64
-	if c.Version == 0 {
-		n, err = t.stmts.found.exec(c.Org)
+	if version == 0 {
+		n, err = t.stmts.found.exec(org)
 	} else {
-		n, err = t.stmts.bump.exec(c.Org, c.Version)
+		n, err = t.stmts.bump.exec(org, version)
 	}
 	if err != nil {
 		return fmt.Errorf("raising the version: %w", err)
@@ -90,7 +105,7 @@ func (t *tx) raise(c *store.Commit) (err error) {
 	if n != 1 {
 		return errors.New("the organization was changed by something other than this process")
 	}
-	t.raised[c.Org] = c.Version + 1
+	t.raised[org] = version + 1
 	return nil
 }
 

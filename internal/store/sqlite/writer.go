@@ -28,6 +28,7 @@ type statements struct {
 	found    *stmt
 	bump     *stmt
 	activity *stmt
+	replace  *stmt
 	put      *stmt
 	del      *stmt
 }
@@ -64,6 +65,7 @@ func (w *writer) prepare() error {
 		{&s.bump, `UPDATE organizations SET version = version + 1 WHERE org = ? AND version = ?`},
 		{&s.activity, `INSERT INTO activities (org, id, timestamp_ms, fingerprint, type, status, body)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
+		{&s.replace, `UPDATE activities SET status = ?, body = ? WHERE org = ? AND id = ?`},
 		{&s.put, `INSERT INTO items (org, kind, id, body) VALUES (?, ?, ?, ?)
 			ON CONFLICT (org, kind, id) DO UPDATE SET body = excluded.body`},
 		{&s.del, `DELETE FROM items WHERE org = ? AND kind = ? AND id = ?`},
@@ -82,7 +84,7 @@ func (w *writer) close() error {
 	}
 	// Closing the connection needs its statements gone.
 	s := &w.stmts
-	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.found, s.bump, s.activity, s.put, s.del} {
+	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.found, s.bump, s.activity, s.replace, s.put, s.del} {
 		if st != nil {
 			_ = st.raw.Close()
 		}

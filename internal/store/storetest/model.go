@@ -34,7 +34,7 @@ func (m *model) commit(c *store.Commit) error {
 		}
 		m.activities[c.Org] = append(m.activities[c.Org], *a)
 	}
-	if c.Version == 0 || len(c.Changes) > 0 {
+	if c.Raises() {
 		m.version[c.Org]++
 	}
 	for _, ch := range c.Changes {

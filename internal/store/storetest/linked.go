@@ -1,0 +1,141 @@
+package storetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"latchkey/internal/store"
+)
+
+func testReplace(t *testing.T, db store.Driver) {
+	commit(t, db, &store.Commit{Org: "org", Activity: activity("a")}, nil)
+	replaced := activity("a")
+	replaced.Status, replaced.Body = "ACTIVITY_STATUS_FAILED", []byte("replaced")
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: replaced, Replaces: true}, nil)
+	wantActivity(t, db, "org", "a", replaced)
+	wantVersion(t, db, "org", 2) // or two could replace what both of them read
+	// With changes, and not at an old version.
+	again := *replaced
+	again.Body = []byte("again")
+	commit(t, db, &store.Commit{
+		Org: "org", Version: 1, Activity: &again, Replaces: true, Changes: []store.Change{put("k", "i", "x")},
+	}, store.ErrConflict)
+	wantActivity(t, db, "org", "a", replaced)
+	wantItem(t, db, "org", "k", "i", nil)
+	commit(t, db, &store.Commit{
+		Org: "org", Version: 2, Activity: &again, Replaces: true, Changes: []store.Change{put("k", "i", "x")},
+	}, nil)
+	wantActivity(t, db, "org", "a", &again)
+	wantItem(t, db, "org", "k", "i", []byte("x"))
+	// What is not there cannot be replaced, here or next door.
+	commit(t, db, &store.Commit{
+		Org: "org", Version: 3, Activity: activity("b"), Replaces: true, Changes: []store.Change{put("k", "i", "y")},
+	}, store.ErrRecorded)
+	found(t, db, "other")
+	commit(t, db, &store.Commit{Org: "other", Version: 1, Activity: &again, Replaces: true}, store.ErrRecorded)
+	wantVersion(t, db, "org", 3)
+	wantItem(t, db, "org", "k", "i", []byte("x"))
+}
+
+// testReplaceAtOnce lets many replace one activity: each version is replaced
+// by one of them.
+func testReplaceAtOnce(t *testing.T, db store.Driver) {
+	commit(t, db, &store.Commit{Org: "org", Activity: activity("a")}, nil)
+	const writers = 16
+	var wait sync.WaitGroup
+	errs := make([]error, writers)
+	for i := range writers {
+		wait.Go(func() {
+			a := activity("a")
+			a.Body = fmt.Appendf(nil, "by %d", i)
+			errs[i] = db.Commit(t.Context(), &store.Commit{Org: "org", Version: 1, Activity: a, Replaces: true})
+		})
+	}
+	wait.Wait()
+	won := 0
+	for _, err := range errs {
+		switch err {
+		case nil:
+			won++
+		case store.ErrConflict:
+		default:
+			t.Error(err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d writers replaced the same state", won)
+	}
+	wantVersion(t, db, "org", 2)
+}
+
+func testFoundOthers(t *testing.T, db store.Driver) {
+	found(t, db, "parent")
+	elsewhere := func(org string, c store.Change) store.Change {
+		c.Org = org
+		return c
+	}
+	founding := &store.Commit{
+		Org: "parent", Version: 1, Activity: activity("a"), Founds: []string{"child", "twin"},
+		Changes: []store.Change{put("k", "mine", "1"), elsewhere("child", put("k", "i", "2")), elsewhere("twin", put("k", "i", "3"))},
+	}
+	stale := *founding
+	stale.Version = 7
+	commit(t, db, &stale, store.ErrConflict)
+	wantVersion(t, db, "child", 0)
+	wantItem(t, db, "child", "k", "i", nil)
+
+	commit(t, db, founding, nil)
+	wantVersion(t, db, "parent", 2)
+	wantVersion(t, db, "child", 1)
+	wantVersion(t, db, "twin", 1)
+	wantItem(t, db, "parent", "k", "mine", []byte("1"))
+	wantItem(t, db, "child", "k", "i", []byte("2"))
+	wantItem(t, db, "twin", "k", "i", []byte("3"))
+	wantItem(t, db, "parent", "k", "i", nil)
+
+	// A recorded request founds nothing.
+	repeated := *founding
+	repeated.Version, repeated.Founds = 2, []string{"another"}
+	repeated.Changes = []store.Change{elsewhere("another", put("k", "i", "x"))}
+	commit(t, db, &repeated, store.ErrRecorded)
+	wantVersion(t, db, "another", 0)
+	wantItem(t, db, "another", "k", "i", nil)
+
+	// An organization that exists is not founded again, and nothing of the
+	// commit happens.
+	again := &store.Commit{
+		Org: "parent", Version: 2, Activity: activity("b"), Founds: []string{"child"},
+		Changes: []store.Change{put("k", "mine", "x"), elsewhere("child", put("k", "i", "x"))},
+	}
+	if err := db.Commit(t.Context(), again); err == nil {
+		t.Error("an organization was founded twice")
+	}
+	wantVersion(t, db, "parent", 2)
+	wantVersion(t, db, "child", 1)
+	wantItem(t, db, "parent", "k", "mine", []byte("1"))
+	wantItem(t, db, "child", "k", "i", []byte("2"))
+	wantActivity(t, db, "parent", "b", nil)
+	// The child goes on by itself.
+	commit(t, db, &store.Commit{Org: "child", Version: 1, Changes: []store.Change{put("k", "i", "4")}}, nil)
+	wantItem(t, db, "child", "k", "i", []byte("4"))
+}
+
+// testItemsElsewhere writes and deletes items of another organization, which
+// raises only the writer's version.
+func testItemsElsewhere(t *testing.T, db store.Driver) {
+	found(t, db, "child")
+	found(t, db, "parent")
+	entry := put("directory", "key", "child")
+	entry.Org = "parent"
+	commit(t, db, &store.Commit{Org: "child", Version: 9, Changes: []store.Change{entry}}, store.ErrConflict)
+	wantItem(t, db, "parent", "directory", "key", nil)
+	commit(t, db, &store.Commit{Org: "child", Version: 1, Changes: []store.Change{entry}}, nil)
+	wantItem(t, db, "parent", "directory", "key", []byte("child"))
+	wantItem(t, db, "child", "directory", "key", nil)
+	wantVersion(t, db, "parent", 1)
+	wantVersion(t, db, "child", 2)
+	entry.Body = nil
+	commit(t, db, &store.Commit{Org: "child", Version: 2, Changes: []store.Change{entry}}, nil)
+	wantItem(t, db, "parent", "directory", "key", nil)
+}
