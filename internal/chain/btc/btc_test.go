@@ -21,7 +21,7 @@ import (
 type vector struct {
 	Name, PrivateKeyHex, PublicKeyHex, UnsignedPsbtHex, SignedPsbtHex, FinalTxHex, TxID string
 
-	Inputs    []struct{ Kind, ScriptPubKeyHex, ValueSats string }
+	Inputs    []struct{ Kind, Address, ScriptPubKeyHex, ValueSats string }
 	Sighashes []struct{ Hash string }
 }
 

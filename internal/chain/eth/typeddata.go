@@ -22,6 +22,9 @@ type TypedData struct {
 	DomainMembers map[string]any
 	// DomainSeparator and MessageHash are the two parts of the digest.
 	DomainSeparator, MessageHash [32]byte
+
+	types   *typeSet // with message, for Members
+	message object
 }
 
 // Domain holds the standard members. One that is absent, or that the document
@@ -112,6 +115,8 @@ func readTypedData(text []byte) (*TypedData, error) {
 		return td, nil
 	}
 	td.MessageHash, td.Message, err = types.hashStruct(td.PrimaryType, message, "message", 0)
+	td.types = types
+	td.message, _ = message.(object) // anything else was refused just now
 	return td, err
 }
 

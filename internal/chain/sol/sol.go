@@ -20,6 +20,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+
+	"github.com/mr-tron/base58"
 )
 
 // MaxSize is what fits one packet of the network, and so the largest legacy or
@@ -33,6 +35,9 @@ const versionFlag = 0x80 // set in the first byte of a versioned message
 
 // Key is an account: an Ed25519 public key or an address derived from one.
 type Key [32]byte
+
+// String is the key in base58, as people read it.
+func (k Key) String() string { return base58.Encode(k[:]) }
 
 // Header says which account keys sign and which are written to. The keys come
 // in four runs: writable signers, readonly signers, writable others, readonly

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mr-tron/base58"
-
 	"latchkey/internal/chain/sol"
 	"latchkey/testvectors"
 )
@@ -38,7 +36,7 @@ func TestVectors(t *testing.T) {
 				}
 				key := ed25519.NewKeyFromSeed(testvectors.Hex(t, s.PrivateKeyHex))
 				public := [32]byte(key.Public().(ed25519.PublicKey))
-				if got := base58.Encode(public[:]); got != s.Signer {
+				if got := sol.Key(public).String(); got != s.Signer {
 					t.Fatalf("signer %s, want %s", got, s.Signer)
 				}
 				index, ok := tx.SignerIndex(public)

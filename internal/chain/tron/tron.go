@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mr-tron/base58"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -25,6 +26,13 @@ const MaxSize = 500 << 10
 type Address [21]byte
 
 const addressPrefix = 0x41
+
+// String is the address in Base58Check, as people read it.
+func (a Address) String() string {
+	first := sha256.Sum256(a[:])
+	second := sha256.Sum256(first[:])
+	return base58.Encode(append(a[:], second[:4]...))
+}
 
 // Tx is the raw_data of a transaction. The fields are for reading only: Digest
 // and Signed use the bytes that were parsed.

@@ -17,7 +17,7 @@ import (
 )
 
 type vector struct {
-	Name, PrivateKeyHex, RawDataHex, TxID, R, S, SignatureHex, SignedTransactionHex string
+	Name, PrivateKeyHex, From, RawDataHex, TxID, R, S, SignatureHex, SignedTransactionHex string
 
 	RawData struct {
 		Contract []struct {
@@ -68,6 +68,7 @@ func checkFields(t *testing.T, tx *tron.Tx, v vector) {
 		{"timestamp", fmt.Sprint(tx.Timestamp), fmt.Sprint(want.Timestamp)},
 		{"fee_limit", fmt.Sprint(tx.FeeLimit), fmt.Sprint(want.FeeLimit)},
 		{"type", tx.Contract.Type.String(), want.Contract[0].Type},
+		{"owner", tx.Contract.Owner.String(), v.From},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, c.got, c.want)

@@ -1,0 +1,138 @@
+package policy
+
+import "latchkey/internal/fact"
+
+type kind uint8
+
+const (
+	kindBool kind = iota
+	kindInt
+	kindText
+	kindTime
+	kindList
+	kindStruct
+	kindMap
+	kindArgument  // what decoding a call yields; its kind is known only when it is read
+	kindNamespace // the first part of a root such as eth.tx; no value
+)
+
+// typ is the type of an expression. Equal types are the same pointer, except
+// lists and maps, which are compared by their elements.
+type typ struct {
+	kind   kind
+	name   string
+	fold   bool // kindText: compared without case
+	elem   *typ // kindList, kindMap
+	fields []field
+	// How the elements of a list of this struct are read.
+	size func(list any) int
+	at   func(list any, i int) any
+}
+
+var (
+	boolType     = &typ{kind: kindBool, name: "bool"}
+	intType      = &typ{kind: kindInt, name: "int"}
+	uintType     = &typ{kind: kindInt, name: "uint"}
+	textType     = &typ{kind: kindText, name: "string"}
+	foldType     = &typ{kind: kindText, name: "case-insensitive string", fold: true}
+	timeType     = &typ{kind: kindTime, name: "timestamp"}
+	argumentType = &typ{kind: kindArgument, name: "argument value"}
+	arguments    = &typ{kind: kindMap, name: "map<string, argument value>", elem: argumentType}
+	texts        = &typ{kind: kindMap, name: "map<string, string>", elem: textType}
+)
+
+func listOf(elem *typ) *typ { return &typ{kind: kindList, name: "list<" + elem.name + ">", elem: elem} }
+
+// field is one field of a struct: how it is called and how it is read from a
+// pointer to the struct. Of the readers the one for its type is set; nil is
+// what the request does not have.
+type field struct {
+	name   string
+	typ    *typ
+	values []string // all that the field can be, if they are few
+	text   func(any) *string
+	number func(any) *fact.Number
+	flag   func(any) *bool
+	ref    func(any) any // structs, lists and maps: a pointer
+}
+
+// structOf is the type of a struct that is kept as T.
+func structOf[T any](name string, fields ...field) *typ {
+	return &typ{
+		kind: kindStruct, name: name, fields: fields,
+		size: func(list any) int {
+			if many, ok := list.(*[]T); ok {
+				return len(*many)
+			}
+			return 1
+		},
+		// A list is a *[]T or, where there is exactly one, that *T.
+		at: func(list any, i int) any {
+			if many, ok := list.(*[]T); ok {
+				return &(*many)[i]
+			}
+			return list
+		},
+	}
+}
+
+func (t *typ) field(name string) *field {
+	for i := range t.fields {
+		if t.fields[i].name == name {
+			return &t.fields[i]
+		}
+	}
+	return nil
+}
+
+func text[T any](name string, get func(*T) *string) field {
+	return field{name: name, typ: textType, text: func(ref any) *string { return get(ref.(*T)) }}
+}
+
+// folded is a text that is compared without case.
+func folded[T any](name string, get func(*T) *string) field {
+	f := text(name, get)
+	f.typ = foldType
+	return f
+}
+
+// oneOf is a text that can be one of few.
+func (f field) oneOf(values ...string) field {
+	f.values = values
+	return f
+}
+
+func amount[T any](name string, get func(*T) *fact.Number) field {
+	return field{name: name, typ: intType, number: func(ref any) *fact.Number { return get(ref.(*T)) }}
+}
+
+// unsigned is an amount that is documented as a uint; the two do not differ in
+// what they compare with.
+func unsigned[T any](name string, get func(*T) *fact.Number) field {
+	f := amount(name, get)
+	f.typ = uintType
+	return f
+}
+
+func flag[T any](name string, get func(*T) *bool) field {
+	return field{name: name, typ: boolType, flag: func(ref any) *bool { return get(ref.(*T)) }}
+}
+
+// part is a struct, a list or a map inside T. E is what get points to.
+func part[T, E any](name string, t *typ, get func(*T) *E) field {
+	return field{name: name, typ: t, ref: func(ref any) any {
+		if p := get(ref.(*T)); p != nil {
+			return p
+		}
+		return nil
+	}}
+}
+
+// given is the pointer, or nil if the list is: a list that is not exposed, as
+// against one that is empty.
+func given[E any](list *[]E) *[]E {
+	if *list == nil {
+		return nil
+	}
+	return list
+}
