@@ -57,7 +57,13 @@ const (
 	ReasonCredentialNotFound  Reason = "CREDENTIAL_NOT_FOUND"
 	ReasonCredentialConflict  Reason = "CREDENTIAL_CONFLICT"
 	ReasonAPIKeyExpired       Reason = "API_KEY_EXPIRED"
+	ReasonInvalidOIDCToken    Reason = "INVALID_OIDC_TOKEN"
 	ReasonForbidden           Reason = "FORBIDDEN"
+	ReasonUnauthenticated     Reason = "UNAUTHENTICATED"
+	ReasonMismatch            Reason = "ORGANIZATION_MISMATCH"
+	ReasonInvalidCaller       Reason = "INVALID_ACTIVITY_CALLER"
+	ReasonSendingDisabled     Reason = "EMAIL_SENDING_DISABLED"
+	ReasonTooManyOTPs         Reason = "MAX_OTP_INITIATED"
 	ReasonRateLimitExceeded   Reason = "RATE_LIMIT_EXCEEDED"
 	ReasonUnspecified         Reason = "UNSPECIFIED"
 )

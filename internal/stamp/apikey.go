@@ -34,20 +34,59 @@ func readAPIKey(value string) (*Stamp, error) {
 		Signature: m["signature"],
 	}
 	size := s.Scheme.Curve().KeySize()
-	if size == 0 {
+	if size == 0 || s.Scheme == AttestedToken || s.Scheme == AttestedOIDC {
 		return nil, fmt.Errorf("scheme %s is not known: use one of %s, %s, %s, %s",
 			quote(m["scheme"]), P256, Secp256k1, Secp256k1EIP191, Ed25519)
 	}
+	return s, s.decode(size)
+}
+
+// readAttested reads the value of X-Stamp-Attested: base64url of
+//
+//	{"publicKeyAttestation": <token>, "scheme": <name>, "publicKey": <hex>, "signature": <hex>}
+//
+// or the JSON itself.
+func readAttested(value string) (*Stamp, error) {
+	if len(value) > maxHeader {
+		return nil, tooLong(value)
+	}
+	text := []byte(value)
+	if !strings.HasPrefix(strings.TrimSpace(value), "{") {
+		var err error
+		if text, err = fromBase64(value); err != nil {
+			return nil, err
+		}
+	}
+	m, err := members(text, false, "publicKeyAttestation", "scheme", "publicKey", "signature")
+	if err != nil {
+		return nil, err
+	}
+	s := &Stamp{
+		Scheme:    Scheme(m["scheme"]),
+		PublicKey: strings.ToLower(m["publicKey"]), SentKey: m["publicKey"],
+		Attestation: m["publicKeyAttestation"], Signature: m["signature"],
+	}
+	if s.Scheme != AttestedToken && s.Scheme != AttestedOIDC {
+		return nil, fmt.Errorf("scheme %s is not known: use %s or %s", quote(m["scheme"]), AttestedToken, AttestedOIDC)
+	}
+	if s.Attestation == "" {
+		return nil, errors.New("publicKeyAttestation must be a token")
+	}
+	return s, s.decode(curve.P256.KeySize())
+}
+
+// decode reads the key and the signature, of which the key has size bytes.
+func (s *Stamp) decode(size int) (err error) {
 	// Whether the key is a point is seen when it is parsed, which is only worth
 	// its time for a key that somebody has.
 	if raw, err := hex.DecodeString(s.PublicKey); err != nil || len(raw) != size {
-		return nil, fmt.Errorf("publicKey must be the %d hex digits of a key for %s", 2*size, s.Scheme)
+		return fmt.Errorf("publicKey must be the %d hex digits of a key for %s", 2*size, s.Scheme)
 	}
 	s.signature, err = hex.DecodeString(s.Signature)
 	if err != nil || len(s.signature) == 0 {
-		return nil, errors.New("signature must be hex")
+		return errors.New("signature must be hex")
 	}
-	return s, nil
+	return nil
 }
 
 func tooLong(value string) error {

@@ -34,13 +34,17 @@ const (
 	Secp256k1EIP191 Scheme = "SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191"
 	Ed25519         Scheme = "SIGNATURE_SCHEME_TK_API_ED25519"
 	Webauthn        Scheme = "SIGNATURE_SCHEME_TK_WEBAUTHN"
+	// The attested schemes are P-256 over the body, by a key that a token
+	// names.
+	AttestedToken Scheme = "STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN"
+	AttestedOIDC  Scheme = "STAMP_ATTESTED_SCHEME_P256_OIDC"
 )
 
 // Curve is the curve of the keys that sign by an API key's scheme; empty for
 // every other text. Two schemes share secp256k1: its keys may use either.
 func (s Scheme) Curve() curve.Curve {
 	switch s {
-	case P256:
+	case P256, AttestedToken, AttestedOIDC:
 		return curve.P256
 	case Secp256k1, Secp256k1EIP191:
 		return curve.Secp256k1
@@ -55,10 +59,12 @@ func (s Scheme) Curve() curve.Curve {
 const (
 	HeaderAPIKey   = "X-Stamp"
 	HeaderWebauthn = "X-Stamp-Webauthn"
+	HeaderAttested = "X-Stamp-Attested"
 )
 
-// maxHeader bounds a header's value. The largest honest one is a passkey's with
-// an RSA signature, of about 2 KiB.
+// maxHeader bounds a header's value. The largest honest ones are a passkey's
+// with an RSA signature, of about 2 KiB, and a token of an issuer that likes to
+// talk.
 const maxHeader = 8 << 10
 
 // Stamp is a stamp as it was sent: well-formed, not yet verified.
@@ -66,6 +72,10 @@ type Stamp struct {
 	Scheme       Scheme
 	PublicKey    string // API keys: lower-case hex, as the key is stored; empty for passkeys
 	CredentialID string // passkeys: base64url without padding; empty for API keys
+	// Attestation is the token that says whose key it is; empty for keys that
+	// the organization knows. SentKey is the key's text as it was sent, which
+	// some tokens name by its hash.
+	Attestation, SentKey string
 
 	// Signature is what a vote stores. API keys: the hex signature as sent.
 	// Passkeys: the whole stamp as compact JSON, since nothing less can be
@@ -76,17 +86,28 @@ type Stamp struct {
 	passkey   assertion // passkeys only
 }
 
-// Read finds the one stamp in the headers. Exactly one of X-Stamp and
-// X-Stamp-Webauthn must be present, once.
+// Read finds the one stamp in the headers. Exactly one of X-Stamp,
+// X-Stamp-Webauthn and X-Stamp-Attested must be present, once.
 func Read(h http.Header) (*Stamp, error) {
-	apiKey, webauthn := h.Values(HeaderAPIKey), h.Values(HeaderWebauthn)
+	apiKey, webauthn, attested := h.Values(HeaderAPIKey), h.Values(HeaderWebauthn), h.Values(HeaderAttested)
+	var present []string
+	for _, name := range []string{HeaderAPIKey, HeaderWebauthn, HeaderAttested} {
+		if n := len(h.Values(name)); n > 0 {
+			present = append(present, name)
+			if n > 1 {
+				return nil, repeated(name, n)
+			}
+		}
+	}
 	switch {
-	case len(apiKey) > 0 && len(webauthn) > 0:
-		return nil, invalid("malformed activity stamp: both %s and %s are present: send one of them", HeaderAPIKey, HeaderWebauthn)
-	case len(apiKey) > 1:
-		return nil, repeated(HeaderAPIKey, len(apiKey))
-	case len(webauthn) > 1:
-		return nil, repeated(HeaderWebauthn, len(webauthn))
+	case len(present) > 1:
+		return nil, invalid("malformed activity stamp: both %s are present: send one of them", strings.Join(present, " and "))
+	case len(attested) == 1:
+		s, err := readAttested(attested[0])
+		if err != nil {
+			return nil, invalid("could not extract api key stamp: %v", err)
+		}
+		return s, nil
 	case len(apiKey) == 1:
 		s, err := readAPIKey(apiKey[0])
 		if err != nil {
@@ -110,14 +131,8 @@ func repeated(header string, times int) error {
 // missing says that there is no stamp, and why what is there instead is none.
 func missing(h http.Header) error {
 	message := "cannot authenticate public API activity request without a stamp (X-Stamp/X-Stamp-Webauthn header)"
-	var others []string
-	for _, name := range []string{"X-Stamp-Attested", "X-Session"} {
-		if len(h.Values(name)) > 0 {
-			others = append(others, name)
-		}
-	}
-	if len(others) > 0 {
-		message += ": " + strings.Join(others, " and ") + " is not supported: send X-Stamp or X-Stamp-Webauthn"
+	if len(h.Values("X-Session")) > 0 {
+		message += ": X-Session can only read: send X-Stamp or X-Stamp-Webauthn"
 	}
 	return fault.New(fault.Unauthenticated, fault.ReasonSignatureMissing, "%s", message)
 }

@@ -98,8 +98,7 @@ func TestReadRefuses(t *testing.T) {
 
 	add("no header", nil, none)
 	add("other headers", http.Header{"Authorization": {"x"}}, none)
-	add("X-Session only", one("X-Session", "x"), none, ": X-Session is not supported: send X-Stamp or X-Stamp-Webauthn")
-	add("X-Stamp-Attested only", one("X-Stamp-Attested", "x"), none, "X-Stamp-Attested is not supported")
+	add("X-Session only", one("X-Session", "x"), none, ": X-Session can only read: send X-Stamp or X-Stamp-Webauthn")
 	add("both stamps", http.Header{"X-Stamp": {p256Header}, "X-Stamp-Webauthn": {webauthnHeader}}, malformed, "both", "send one of them")
 	add("X-Stamp twice", http.Header{"X-Stamp": {p256Header, p256Header}}, malformed, "X-Stamp is present 2 times")
 	add("X-Stamp-Webauthn twice", http.Header{"X-Stamp-Webauthn": {webauthnHeader, ""}}, malformed, "X-Stamp-Webauthn is present 2 times")

@@ -63,7 +63,7 @@ func (s *Session) Destroy(names ...string) error {
 	defer s.leave()
 	for _, id := range names {
 		found := false
-		for _, kind := range []string{kindSeed, kindKey, kindTarget} {
+		for _, kind := range []string{kindSeed, kindKey, kindTarget, kindNoteTarget} {
 			there, err := s.remove(kind, id)
 			if err != nil {
 				return err

@@ -1,0 +1,28 @@
+package oidc
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"latchkey/internal/oidctest"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	oidctest.Clean()
+	// A fetch ends with its time-out and leaves nothing behind. The client of
+	// the tests keeps its connections; the verifier's does not.
+	if code == 0 {
+		if err := goleak.Find(
+			goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
+			goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
+		); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}

@@ -1,0 +1,76 @@
+package oidc
+
+import (
+	"context"
+	"sync"
+)
+
+// Bounds of the fetches under way. One host may have many issuers, so a bound
+// for each issuer would not keep strangers from turning the server against a
+// host; and one slow host must not take all the places.
+const (
+	maxFetches     = 256
+	maxHostFetches = 8
+)
+
+// turns lets a bounded number of fetches pass at a time.
+type turns struct {
+	all chan struct{}
+
+	mu    sync.Mutex
+	hosts map[string]*hostTurns
+}
+
+type hostTurns struct {
+	places chan struct{}
+	users  int // who hold or want a place
+}
+
+func newTurns() *turns {
+	return &turns{all: make(chan struct{}, maxFetches), hosts: make(map[string]*hostTurns)}
+}
+
+// take waits for a turn at the host. The caller gives it back by calling done.
+func (t *turns) take(ctx context.Context, host string) (done func(), err error) {
+	h := t.enter(host)
+	// First the host's place: who waits for a slow host holds nothing that
+	// others need.
+	select {
+	case h.places <- struct{}{}:
+	case <-ctx.Done():
+		t.leave(host, h)
+		return nil, ctx.Err()
+	}
+	select {
+	case t.all <- struct{}{}:
+	case <-ctx.Done():
+		<-h.places
+		t.leave(host, h)
+		return nil, ctx.Err()
+	}
+	return func() {
+		<-t.all
+		<-h.places
+		t.leave(host, h)
+	}, nil
+}
+
+func (t *turns) enter(host string) *hostTurns {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	h, ok := t.hosts[host]
+	if !ok {
+		h = &hostTurns{places: make(chan struct{}, maxHostFetches)}
+		t.hosts[host] = h
+	}
+	h.users++
+	return h
+}
+
+func (t *turns) leave(host string, h *hostTurns) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if h.users--; h.users == 0 {
+		delete(t.hosts, host)
+	}
+}

@@ -1,0 +1,92 @@
+package vault
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestNotes(t *testing.T) {
+	v, _ := openVault(t, masterOf(1))
+	identity, err := v.LoadOrCreateIdentity(newMemory())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := identity.SealNote("outbox", []byte("123456"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(sealed, []byte("123456")) {
+		t.Error("the note shows")
+	}
+	note, err := identity.OpenNote("outbox", sealed)
+	if err != nil || string(note) != "123456" {
+		t.Errorf("%q %v", note, err)
+	}
+	again, err := identity.SealNote("outbox", []byte("123456"))
+	if err != nil || bytes.Equal(again, sealed) {
+		t.Errorf("the same note looks the same: %v", err)
+	}
+	damaged := bytes.Clone(sealed)
+	damaged[len(damaged)-1] ^= 1
+	for name, c := range map[string]struct {
+		purpose string
+		sealed  []byte
+	}{
+		"another purpose": {"elsewhere", sealed},
+		"damaged":         {"outbox", damaged},
+		"short":           {"outbox", sealed[:5]},
+		"empty":           {"outbox", nil},
+	} {
+		if _, err := identity.OpenNote(c.purpose, c.sealed); err == nil || strings.Contains(err.Error(), "123456") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+
+	one, err := identity.MAC("otp", []byte("id code"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, _ := identity.MAC("otp", []byte("id code"))
+	other, _ := identity.MAC("other", []byte("id code"))
+	if !bytes.Equal(one, same) || bytes.Equal(one, other) || len(one) != 32 {
+		t.Errorf("%x %x %x", one, same, other)
+	}
+}
+
+// TestNoteTargets opens what a client sealed to a note target, and nothing that
+// was sealed to an import target: that may be a private key.
+func TestNoteTargets(t *testing.T) {
+	s, shelf := begin(t)
+	target, err := s.NewNoteTarget("code")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed := clientSeal(t, target, []byte(`{"otp_code":"123456"}`))
+	for range 2 { // wrong codes may follow each other
+		note, err := s.OpenNoteBundle("code", sealed)
+		if err != nil || string(note) != `{"otp_code":"123456"}` {
+			t.Errorf("%q %v", note, err)
+		}
+	}
+	if _, err := s.OpenNoteBundle("code", flip(sealed)); !isFault(err) {
+		t.Errorf("damaged: %v", err)
+	}
+	imports, err := s.NewImportTarget("import")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := clientSeal(t, imports, bytes.Repeat([]byte{7}, 32))
+	if _, err := s.OpenNoteBundle("import", key); err == nil {
+		t.Error("a private key was opened as a note")
+	}
+	if _, err := s.OpenNoteBundle("code", key); err == nil {
+		t.Error("a private key was opened by another target")
+	}
+	if err := DropNoteTarget(shelf, "code"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.OpenNoteBundle("code", sealed); err == nil {
+		t.Error("a dropped target still opens")
+	}
+}
