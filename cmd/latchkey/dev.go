@@ -47,6 +47,7 @@ func (cmd devCommand) Run(ctx context.Context) error {
 	}
 	c := config.Default()
 	c.Listen, c.Store, c.Log.Format = cmd.Listen, cmd.Store, "text"
+	c.Dev = config.Dev{Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true}
 	if c.Store == "" {
 		c.Store = dataStore(cmd.Data)
 	}
@@ -86,7 +87,7 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, s *store.Stor
 	if err := file.found(ctx, s); err != nil {
 		return err
 	}
-	cmd.greet(file)
+	cmd.greet(c, file)
 	return srv.Run(ctx)
 }
 
@@ -142,7 +143,7 @@ func (f *devFile) write(dir string) error {
 	return secretfile.Write(devPath(dir), append(text, '\n'))
 }
 
-func (cmd devCommand) greet(f *devFile) {
+func (cmd devCommand) greet(c *config.Config, f *devFile) {
 	program := os.Args[0]
 	fmt.Printf(`Latchkey is ready at %s
 
@@ -156,7 +157,10 @@ Try it from another terminal:
   %s request --data %s whoami
   %s request --data %s create_user_tag '{"userTagName":"admins","userIds":[]}'
 
+Mail and SMS are not sent. Each becomes a file in %s, with its
+code or bundle in a header X-Latchkey-Code or X-Latchkey-Bundle.
+
 Stop with Ctrl-C. The next start finds everything as you left it.
 
-`, f.BaseURL, f.OrganizationID, f.UserID, f.APIPublicKey, devPath(cmd.Data), program, cmd.Data, program, cmd.Data)
+`, f.BaseURL, f.OrganizationID, f.UserID, f.APIPublicKey, devPath(cmd.Data), program, cmd.Data, program, cmd.Data, c.Dev.Outbox)
 }

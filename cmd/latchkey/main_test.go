@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -32,6 +33,7 @@ func TestScripts(t *testing.T) {
 			"mode":    mode,
 			"envfile": envfile,
 			"serving": serving,
+			"message": message,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("POSTGRES", pgtest.URL(t))
@@ -94,4 +96,26 @@ func envfile(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := os.ReadFile(filepath.Clean(ts.MkAbs(args[1])))
 	ts.Check(err)
 	ts.Setenv(args[0], string(text[:len(text)-1]))
+}
+
+// message DIR N FILE waits until an outbox holds N mails, and copies the newest
+// one.
+func message(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	for range 400 {
+		names, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "[^.]*.eml")) // sorted by time
+		ts.Check(err)
+		if len(names) == want {
+			newest := names[want-1]
+			text, err := os.ReadFile(newest)
+			ts.Check(err)
+			info, err := os.Stat(newest)
+			ts.Check(err)
+			ts.Check(os.WriteFile(ts.MkAbs(args[2]), text, info.Mode()))
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	ts.Fatalf("%s does not hold %d mails", args[0], want)
 }

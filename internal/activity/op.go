@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/schema"
 )
@@ -16,25 +17,45 @@ import (
 // executor.
 type Op[P, R any] struct {
 	Spec
-	// OwnUser returns the user whose credentials the activity manages. Users
-	// may manage their own without a policy. nil: it manages none.
+	// OwnUser returns the user whose credentials the activity manages, or
+	// Submitter. Users may manage their own without a policy. nil: it manages
+	// none.
 	OwnUser func(*P) string
+	// Facts says what policies may know about the activity beside its type:
+	// its targets, its transaction, its parameters. nil: nothing.
+	Facts func(Facts, *P) error
+	// Tokens lists the OpenID Connect tokens among the parameters. They are
+	// verified before the activity is decided on: their issuers' keys may have
+	// to be fetched, which an executor cannot do. nil: there are none.
+	Tokens func(*P) []string
 	// Nested is the intent as the interface's document shows it inside the
 	// result, where that differs from the intent that clients read.
 	Nested func(*P) (key string, intent any)
+	// Ballot, for an operation that votes, says on what: the fingerprint of
+	// the activity. It has no Exec, and the activity voted on is its result.
+	Ballot func(*P) (fingerprint string, s domain.Selection)
 	Exec   func(context.Context, Env, *P) (R, error)
 }
+
+// Submitter stands for whoever submitted the activity.
+const Submitter = "submitter"
 
 // Older declares a superseded version, which is served by the newer one:
 // up translates its parameters. Both have the same result.
 func Older[P0, P, R any](s Spec, newer Op[P, R], up func(*P0) *P) Op[P0, R] {
-	s.Govern, s.Summary = newer.Govern, newer.Summary
+	s.Govern, s.Summary, s.Access = newer.Govern, newer.Summary, newer.Access
 	older := Op[P0, R]{
 		Spec: s,
 		Exec: func(ctx context.Context, e Env, p *P0) (R, error) { return newer.Exec(ctx, e, up(p)) },
 	}
 	if newer.OwnUser != nil {
 		older.OwnUser = func(p *P0) string { return newer.OwnUser(up(p)) }
+	}
+	if newer.Facts != nil {
+		older.Facts = func(f Facts, p *P0) error { return newer.Facts(f, up(p)) }
+	}
+	if newer.Tokens != nil {
+		older.Tokens = func(p *P0) []string { return newer.Tokens(up(p)) }
 	}
 	if newer.Nested != nil {
 		older.Nested = func(p *P0) (string, any) { return newer.Nested(up(p)) }
@@ -57,13 +78,24 @@ type Intent struct {
 	Activity *Activity
 	JSON     jsontext.Value // the parameters as they were understood
 	OwnUser  string         // whose credentials it manages; empty: nobody's
-	Exec     func(context.Context, Env) (jsontext.Value, error)
+	Tokens   []string       // to be verified before it is decided on
+	Ballot   *Ballot        // what it votes on; nil: it is no vote
+	// Facts fills in what policies may know.
+	Facts func(Facts) error
+	Exec  func(context.Context, Env) (jsontext.Value, error)
+}
+
+// Ballot is a word on another activity.
+type Ballot struct {
+	Fingerprint string // of the activity, as clients write it
+	Selection   domain.Selection
 }
 
 // Compile erases the types. It panics on a bad declaration: a programmer's
 // mistake dies at start-up, not at a customer.
 func (o Op[P, R]) Compile() *Activity {
-	if o.Name == "" || o.Version < 1 || o.Summary == "" || o.Exec == nil || o.Govern.Resource == "" || o.Govern.Action == "" {
+	if o.Name == "" || o.Version < 1 || o.Summary == "" || (o.Exec == nil) != (o.Ballot != nil) ||
+		(o.Govern.By == Policies && (o.Govern.Resource == "" || o.Govern.Action == "")) {
 		panic(fmt.Sprintf("activity: the declaration of %s version %d is incomplete", o.Name, o.Version))
 	}
 	a := &Activity{Spec: o.named(), Params: schema.Of[P](), Result: schema.Of[R]()}
@@ -99,6 +131,19 @@ func (o Op[P, R]) intent(a *Activity, p *P) *Intent {
 	if o.OwnUser != nil {
 		intent.OwnUser = o.OwnUser(p)
 	}
+	if o.Ballot != nil {
+		fingerprint, selection := o.Ballot(p)
+		intent.Ballot = &Ballot{fingerprint, selection}
+	}
+	intent.Facts = func(f Facts) error {
+		if o.Facts == nil {
+			return nil
+		}
+		return o.Facts(f, p)
+	}
+	if o.Tokens != nil {
+		intent.Tokens = o.Tokens(p)
+	}
 	intent.Exec = func(ctx context.Context, e Env) (jsontext.Value, error) {
 		result, err := o.Exec(ctx, e, p)
 		if err != nil {
@@ -118,12 +163,15 @@ func (a *Activity) NestedIntent(intent jsontext.Value) (key string, nested jsont
 type Query[P, R any] struct {
 	Name    string
 	Summary string
-	Read    func(context.Context, Reader, *P) (R, error)
+	Access
+	Tokens func(*P) []string // as of an Op
+	Read   func(context.Context, Reader, *P) (R, error)
 }
 
 // CompiledQuery is a Query with its types erased.
 type CompiledQuery struct {
 	Name, Summary string
+	Access
 	Params, Reply *schema.Schema
 	Parse         func(raw []byte) (*Question, []fault.Field)
 }
@@ -131,6 +179,7 @@ type CompiledQuery struct {
 // Question is what one request asks to know.
 type Question struct {
 	OrganizationID string
+	Tokens         []string
 	Read           func(context.Context, Reader) (jsontext.Value, error)
 }
 
@@ -140,13 +189,13 @@ func (q Query[P, R]) Compile() *CompiledQuery {
 	if !ok || q.Name == "" || q.Summary == "" || q.Read == nil {
 		panic(fmt.Sprintf("activity: the declaration of query %q is incomplete", q.Name))
 	}
-	c := &CompiledQuery{Name: q.Name, Summary: q.Summary, Params: schema.Of[P](), Reply: schema.Of[R]()}
+	c := &CompiledQuery{Name: q.Name, Summary: q.Summary, Access: q.Access, Params: schema.Of[P](), Reply: schema.Of[R]()}
 	c.Parse = func(raw []byte) (*Question, []fault.Field) {
 		p := new(P)
 		if problems := c.Params.Decode(raw, p); len(problems) > 0 {
 			return nil, problems
 		}
-		return &Question{
+		question := &Question{
 			OrganizationID: reflect.ValueOf(p).Elem().FieldByIndex(field.Index).String(),
 			Read: func(ctx context.Context, r Reader) (jsontext.Value, error) {
 				reply, err := q.Read(ctx, r, p)
@@ -155,7 +204,11 @@ func (q Query[P, R]) Compile() *CompiledQuery {
 				}
 				return schema.Encode(reply)
 			},
-		}, nil
+		}
+		if q.Tokens != nil {
+			question.Tokens = q.Tokens(p)
+		}
+		return question, nil
 	}
 	return c
 }

@@ -3,6 +3,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,6 +68,7 @@ func New(c Config) *Server {
 const (
 	submitPrefix = "/public/v1/submit/"
 	queryPrefix  = "/public/v1/query/"
+	explainPath  = "/latchkey/v1/explain" // ours: what would become of an activity, and why
 )
 
 // ServeHTTP routes a request. Paths are matched as they are: the interface has
@@ -102,7 +105,11 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 
 	took := time.Since(start)
 	s.Metrics.observe(operation, reply.Status, took)
-	s.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+	level := slog.LevelInfo
+	if event.Warning != "" {
+		level = slog.LevelWarn
+	}
+	s.Log.LogAttrs(r.Context(), level, cmp.Or(event.Warning, "request"),
 		slog.String("operation", operation), slog.String("organization", event.OrganizationID),
 		slog.String("user", event.UserID), slog.String("activity", event.ActivityID),
 		slog.String("outcome", outcome(err, event)), slog.Int("status", reply.Status),
@@ -127,6 +134,9 @@ func (s *Server) route(path string) (string, handler) {
 				return s.Engine.Query(ctx, q, r)
 			}
 		}
+	}
+	if path == explainPath {
+		return "explain", s.Engine.Explain
 	}
 	return "unknown", nil
 }
@@ -183,7 +193,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 }
 
 func (s *Server) unknownPath(path string) error {
-	var known []string
+	known := []string{explainPath}
 	for _, p := range s.Catalog.Paths {
 		known = append(known, submitPrefix+p.Name)
 	}
@@ -191,7 +201,16 @@ func (s *Server) unknownPath(path string) error {
 		known = append(known, queryPrefix+q.Name)
 	}
 	hint := "; /openapi.json lists them all"
-	if near := nearest.Name(shorten(path), 6, known); near != "" {
+	// Who takes a query for an activity has the last part right.
+	near := ""
+	if i := slices.IndexFunc(known, func(k string) bool {
+		return k[strings.LastIndexByte(k, '/'):] == path[strings.LastIndexByte(path, '/'):]
+	}); i >= 0 {
+		near = known[i]
+	} else {
+		near = nearest.Name(shorten(path), 6, known)
+	}
+	if near != "" {
 		hint = "; did you mean " + near + "?"
 	}
 	return fault.Missing("there is no such path%s", hint)

@@ -10,14 +10,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics counts requests. Its labels are closed sets: operations of the
-// catalog and HTTP statuses.
+// Metrics counts requests and messages. Its labels are closed sets: operations
+// of the catalog, HTTP statuses, and what became of a message.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
+	messages *prometheus.CounterVec
+	waiting  prometheus.Gauge
 }
+
+// What became of an attempt to send a message.
+const (
+	sent    = "sent"
+	retried = "retried"
+	failed  = "failed"
+)
 
 // NewMetrics makes the counters.
 func NewMetrics() *Metrics {
@@ -33,8 +42,17 @@ func NewMetrics() *Metrics {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "latchkey_requests_in_flight", Help: "Requests being worked on.",
 		}),
+		messages: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "latchkey_messages_total", Help: "Mail and SMS that this server sent, will try again, or gave up.",
+		}, []string{"outcome"}),
+		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "latchkey_messages_waiting", Help: "Mail and SMS of all servers that wait to be sent, counted every few seconds.",
+		}),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight,
+	for _, outcome := range []string{sent, retried, failed} {
+		m.messages.WithLabelValues(outcome) // so that it is shown before it happens
+	}
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.messages, m.waiting,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -54,3 +72,15 @@ func (m *Metrics) observe(operation string, status int, took time.Duration) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Inc()
 	m.duration.WithLabelValues(operation).Observe(took.Seconds())
 }
+
+// MessageSent counts a message that was sent.
+func (m *Metrics) MessageSent() { m.messages.WithLabelValues(sent).Inc() }
+
+// MessageRetried counts a message that could not be sent yet.
+func (m *Metrics) MessageRetried() { m.messages.WithLabelValues(retried).Inc() }
+
+// MessageFailed counts a message that was given up.
+func (m *Metrics) MessageFailed() { m.messages.WithLabelValues(failed).Inc() }
+
+// MessagesWaiting says how many messages wait to be sent.
+func (m *Metrics) MessagesWaiting(n int) { m.waiting.Set(float64(n)) }

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// Config is everything the file can set. Paths are already resolved: a relative
-// one is taken from the folder of the config file. Start from Default, not from
-// the zero value, when building one in code.
+// Config is everything the file can set, and Dev, which it cannot. Paths are
+// already resolved: a relative one is taken from the folder of the config file.
+// Start from Default, not from the zero value, when building one in code.
 type Config struct {
 	// Listen is the host:port of the HTTP interface.
 	Listen string
@@ -33,6 +33,13 @@ type Config struct {
 	Timeouts          Timeouts
 	Limits            Limits
 	Metrics           Metrics
+	Mail              Mail
+	SMS               SMS
+	// Templates is a folder with the operator's own texts of messages; empty:
+	// the built-in ones.
+	Templates string
+	OIDC      OIDC
+	Dev       Dev
 }
 
 // TLS names PEM files. Both are set, or neither: then the listener is plain HTTP.
@@ -72,12 +79,59 @@ type Limits struct {
 	ExpiringAPIKeys  int // per user, keys that do
 	Wallets          int // per organization
 	PrivateKeys      int // per organization
+	Policies         int // per organization
+	Authenticators   int // per user
+	OAuthProviders   int // per user
 }
 
 // Metrics places GET /metrics: on its own host:port, or on the main listener
 // when Listen is empty.
 type Metrics struct {
 	Listen string
+}
+
+// Mail is how mail is sent: through one SMTP server. Without a Host there is no
+// mail. What it holds is checked further when the server starts.
+type Mail struct {
+	Host     string
+	Port     int    // 0: the usual one of the TLS mode
+	TLS      string // starttls, tls or plain
+	CA       string // PEM file of the authorities to trust; empty: the system's
+	Username string
+	Password Secret
+	From     string // the address that mail comes from
+	FromName string
+	// AllowFrom lists further addresses, and domains, that a request may name
+	// as its sender.
+	AllowFrom []string
+	Hello     string        // the name to greet the mail server by; empty: this machine's address
+	Timeout   time.Duration // for one step of the conversation
+}
+
+// SMS is how SMS are sent: by one POST each. Without a URL there are none.
+type SMS struct {
+	URL         Secret // some gateways want a token in it
+	Headers     map[string]Secret
+	ContentType string
+	Body        string // template of the request's body; empty: the built-in one
+	CA          string // PEM file of the authorities to trust; empty: the system's
+	Timeout     time.Duration
+}
+
+// OIDC is how tokens of OpenID Connect issuers are verified.
+type OIDC struct {
+	Timeout time.Duration // for one verification, with what it fetches
+	MaxAge  time.Duration // after which an issuer's keys are fetched anew
+}
+
+// Dev is what `latchkey dev` sets. No file can: each of them would be a hole in
+// a server that others can reach.
+type Dev struct {
+	// Outbox is a folder to which messages are written instead of being sent.
+	Outbox string
+	// LoopbackIssuers accepts tokens of issuers on this machine, also by plain
+	// http.
+	LoopbackIssuers bool
 }
 
 // Default is what an empty file means, but for relative paths, which Load and
@@ -105,7 +159,13 @@ func Default() Config {
 			ExpiringAPIKeys:  10,
 			Wallets:          100,
 			PrivateKeys:      1000,
+			Policies:         100,
+			Authenticators:   10,
+			OAuthProviders:   10,
 		},
+		Mail: Mail{TLS: "starttls", Timeout: 30 * time.Second},
+		SMS:  SMS{ContentType: "application/json", Timeout: 30 * time.Second},
+		OIDC: OIDC{Timeout: 5 * time.Second, MaxAge: time.Hour},
 	}
 }
 

@@ -2,6 +2,8 @@ package config
 
 import (
 	"errors"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +27,7 @@ func TestNothingSetIsDefault(t *testing.T) {
 	for _, text := range []string{
 		"", "\n", "# only a comment\n", "---\n", "{}", "null", "~",
 		"listen:\nstore: ~\ntls:\nlog: {}\ntimeouts:\n  # header: 1s\nlimits: {users: }\nmetrics: {listen: ''}\n",
+		"mail: {host: '', port: 0, allowFrom: [], password: ''}\nsms: {url: '', headers: {}, body: }\ntemplates: ''\noidc:\n",
 	} {
 		if diff := cmp.Diff(&want, parse(t, text)); diff != "" {
 			t.Errorf("%q is not the default (-want +got):\n%s", text, diff)
@@ -68,7 +71,32 @@ limits:
   expiringApiKeys: 2147483647
   wallets: 3
   privateKeys: 4
+  policies: 5
+  authenticators: 6
+  oauthProviders: 7
 metrics: {listen: ':9090'}
+mail:
+  host: smtp.example.com
+  port: 2525
+  tls: tls
+  ca: ca.pem
+  username: latchkey
+  password: file:keys/mail
+  from: login@example.com
+  fromName: Example Ltd.
+  allowFrom: [hello@example.com, example.org]
+  hello: node1.example.com
+  timeout: 10s
+sms:
+  url: https://sms.example.com/send?token=hunter2
+  headers: {Authorization: "Bearer hunter2", X-Key: 'env:SMS_KEY', x-other: file:/run/other}
+  contentType: application/x-www-form-urlencoded
+  body: |
+    To={{urlquery .To}}&Body={{urlquery .Text}}
+  ca: /etc/ca.pem
+  timeout: 20s
+templates: texts
+oidc: {timeout: 3s, maxAge: 10m}
 `)
 	want := &Config{
 		Listen:    "[::1]:0",
@@ -84,8 +112,23 @@ metrics: {listen: ':9090'}
 			Body: 512 << 10, Header: 4096,
 			Users: 0, Tags: 1, LongLivedAPIKeys: 2, ExpiringAPIKeys: 2147483647,
 			Wallets: 3, PrivateKeys: 4,
+			Policies: 5, Authenticators: 6, OAuthProviders: 7,
 		},
 		Metrics: Metrics{Listen: ":9090"},
+		Mail: Mail{
+			Host: "smtp.example.com", Port: 2525, TLS: "tls", CA: "ca.pem",
+			Username: "latchkey", Password: Secret("file:" + filepath.Join("keys", "mail")),
+			From: "login@example.com", FromName: "Example Ltd.", AllowFrom: []string{"hello@example.com", "example.org"},
+			Hello: "node1.example.com", Timeout: 10 * time.Second,
+		},
+		SMS: SMS{
+			URL:         "https://sms.example.com/send?token=hunter2",
+			Headers:     map[string]Secret{"Authorization": "Bearer hunter2", "X-Key": "env:SMS_KEY", "x-other": "file:/run/other"},
+			ContentType: "application/x-www-form-urlencoded", Body: "To={{urlquery .To}}&Body={{urlquery .Text}}\n",
+			CA: "/etc/ca.pem", Timeout: 20 * time.Second,
+		},
+		Templates: "texts",
+		OIDC:      OIDC{Timeout: 3 * time.Second, MaxAge: 10 * time.Minute},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -148,7 +191,7 @@ func TestMistakes(t *testing.T) {
 		{"wrong case", "masterkey: x", `f.yaml:1:1: unknown key "masterkey"; the nearest known key is "masterKey"`},
 		{"wrong section", "limits:\n  drain: 1s", `f.yaml:2:3: unknown key "limits.drain"; the nearest known key is "timeouts.drain"`},
 		{"wrong level", "certificate: a", `f.yaml:1:1: unknown key "certificate"; the nearest known key is "tls.certificate"`},
-		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: limits, limits.body, limits.expiringApiKeys, limits.header, limits.longLivedApiKeys, limits.privateKeys, limits.tags, limits.users, limits.wallets, listen, log, log.format, log.level, masterKey, metrics, metrics.listen, previousMasterKey, store, timeouts, timeouts.body, timeouts.drain, timeouts.header, timeouts.idle, timeouts.request, tls, tls.certificate, tls.key`},
+		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: limits, limits.authenticators, limits.body, limits.expiringApiKeys, limits.header, limits.longLivedApiKeys, limits.oauthProviders, limits.policies, limits.privateKeys, limits.tags, limits.users, limits.wallets, listen, log, log.format, log.level, mail, mail.allowFrom, mail.ca, mail.from, mail.fromName, mail.hello, mail.host, mail.password, mail.port, mail.timeout, mail.tls, mail.username, masterKey, metrics, metrics.listen, oidc, oidc.maxAge, oidc.timeout, previousMasterKey, sms, sms.body, sms.ca, sms.contentType, sms.headers, sms.timeout, sms.url, store, templates, timeouts, timeouts.body, timeouts.drain, timeouts.header, timeouts.idle, timeouts.request, tls, tls.certificate, tls.key`},
 		{"list as key", "log:\n  ? [a]\n  : b", `f.yaml:2:5: unknown key (not a plain name); known here: log.format, log.level`},
 		{"twice", "listen: :1\nlisten: :2", `f.yaml:2:1: listen is set twice: first on line 1`},
 		{"twice below", "log: {level: info, level: warn}", `f.yaml:1:20: log.level is set twice: first on line 1`},
@@ -208,6 +251,37 @@ func TestMistakes(t *testing.T) {
 		{"store as another setting", "listen: postgres://u:hunter2@h/d", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not a URL`},
 		{"store as a key", "log:\n  postgres://u:hunter2@h/d: x", `f.yaml:2:3: unknown key (not a plain name); known here: log.format, log.level`},
 
+		// Mail and SMS, whose secrets are never repeated.
+		{"mail misspelt", "mail: {pasword: hunter2}", `f.yaml:1:8: unknown key "mail.pasword"; the nearest known key is "mail.password"`},
+		{"mail as text", "mail: smtp://u:hunter2@h", `f.yaml:1:7: mail holds settings (key: value), not text`},
+		{"dev in a file", "dev: {outbox: x}", `f.yaml:1:1: unknown key "dev"; the nearest known key is "log"`},
+		{"mail host with port", "mail: {host: 'smtp.example.com:587'}", `f.yaml:1:14: mail.host must be a host name or an IP address, without a port, not "smtp.example.com:587"`},
+		{"mail host with password", "mail: {host: 'u:hunter2@h'}", `f.yaml:1:14: mail.host must be a host name or an IP address, without a port, not a URL`},
+		{"mail port", "mail: {port: 65536}", `f.yaml:1:14: mail.port must be a port from 1 to 65535 (0 = the usual one), not "65536"`},
+		{"mail port hex", "mail: {port: 0x19}", `f.yaml:1:14: mail.port must be a port from 1 to 65535 (0 = the usual one), not "0x19"`},
+		{"mail port text", "mail: {port: smtp}", `f.yaml:1:14: mail.port must be a port from 1 to 65535 (0 = the usual one), not text`},
+		{"mail tls", "mail: {tls: ssl}", `f.yaml:1:13: mail.tls must be starttls, tls or plain, not "ssl"`},
+		{"mail password a number", "mail: {password: 123456}", `f.yaml:1:18: mail.password must be text, file:PATH or env:NAME, not a number`},
+		{"mail password nowhere", "mail: {password: 'file:'}", `f.yaml:1:18: mail.password must name something after file:`},
+		{"mail sender with a name", "mail: {from: Ada <ada@example.com>}", `f.yaml:1:14: mail.from must be an e-mail address such as login@example.com, and nothing else`},
+		{"mail name of two lines", `mail: {fromName: "a\nb"}`, `f.yaml:1:18: mail.fromName must be one line without control characters`},
+		{"mail senders no list", "mail: {allowFrom: example.com}", `f.yaml:1:19: mail.allowFrom must be a list of e-mail addresses and domains, not text`},
+		{"mail senders wrong", "mail: {allowFrom: [example.com, '@example.org', 5]}", "f.yaml:1:33: mail.allowFrom[1] must be an e-mail address such as login@example.com, or a domain\n" +
+			"f.yaml:1:49: mail.allowFrom[2] must be an e-mail address such as login@example.com, or a domain, not a number"},
+		{"mail without host", "mail:\n  from: a@example.com", `f.yaml:1:1: mail.host is missing: without it no mail is sent, whatever else is set`},
+		{"mail without sender", "mail:\n  host: h", `f.yaml:1:1: mail.from is missing: mail needs an address to come from`},
+		{"mail without password", "mail: {host: h, from: a@example.com, username: u}", `f.yaml:1:1: mail.username is set without mail.password: set both or neither`},
+		{"mail without user name", "mail: {host: h, from: a@example.com, password: hunter2}", `f.yaml:1:1: mail.password is set without mail.username: set both or neither`},
+		{"sms url", "sms: {url: 'ftp://hunter2'}", `f.yaml:1:12: sms.url must be https://…, file:PATH or env:NAME`},
+		{"sms without url", "sms: {headers: {Authorization: hunter2}}", `f.yaml:1:1: sms.url is missing: without it no SMS is sent, whatever else is set`},
+		{"sms headers no mapping", "sms: {headers: 'Authorization: hunter2'}", `f.yaml:1:16: sms.headers must hold headers (name: value), not text`},
+		{"sms header name", "sms: {headers: {'a b: hunter2': x}}", `f.yaml:1:17: sms.headers: the name of a header must be letters, digits and hyphens`},
+		{"sms header twice", "sms: {headers: {X-Key: hunter2, x-key: hunter2}}", `f.yaml:1:33: sms.headers.x-key is set twice: first on line 1`},
+		{"sms header a list", "sms: {headers: {X-Key: [hunter2]}}", `f.yaml:1:24: sms.headers.X-Key must be text, file:PATH or env:NAME, not a list`},
+		{"templates no path", "templates: [a]", `f.yaml:1:12: templates must be the path of a folder, not a list`},
+		{"oidc time", "oidc: {maxAge: 1}", `f.yaml:1:16: oidc.maxAge must be a duration such as 5s or 2m, not a number`},
+		{"alias in a list", "mail: {allowFrom: [*a]}", `f.yaml:1:1: an alias (*name) is not allowed in a config file`},
+
 		// The document.
 		{"two documents", "listen: :1\n---\nlisten: :2", `f.yaml:2:1: a second document begins here: a config file is one document`},
 		{"anchor", "log: &a\n  level: info", `f.yaml:1:6: an anchor (&name) is not allowed in a config file`},
@@ -237,5 +311,57 @@ func TestMistakes(t *testing.T) {
 				t.Error("the message holds the password")
 			}
 		})
+	}
+}
+
+func TestSecret(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "secret")
+	write := func(text string, mode os.FileMode) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("LATCHKEY_TEST_SECRET", "hunter2")
+	for _, c := range []struct {
+		name   string
+		secret Secret
+		file   string
+		mode   os.FileMode
+		want   string
+		err    string
+	}{
+		{"itself", "hunter2", "", 0o600, "hunter2", ""},
+		{"nothing", "", "", 0o600, "", ""},
+		{"in a file", Secret("file:" + file), "hunter2\n", 0o600, "hunter2", ""},
+		{"in a file with spaces", Secret("file:" + file), " a b \r\n", 0o400, " a b ", ""},
+		{"in an open file", Secret("file:" + file), "hunter2\n", 0o640, "", "chmod 600"},
+		{"in an empty file", Secret("file:" + file), "\n", 0o600, "", "is empty"},
+		{"in no file", "file:/nonexistent", "", 0o600, "", "nonexistent"},
+		{"in a variable", "env:LATCHKEY_TEST_SECRET", "", 0o600, "hunter2", ""},
+		{"in no variable", "env:LATCHKEY_TEST_NOT_SET", "", 0o600, "", "LATCHKEY_TEST_NOT_SET is not set"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			write(c.file, c.mode)
+			got, err := c.secret.Reveal()
+			if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("got %q, %v", got, err)
+			}
+			for _, verb := range []string{"%s", "%v", "%+v", "%#v", "%q", "%x", "%d"} {
+				if text := fmt.Sprintf(verb, c.secret); text != "[secret]" {
+					t.Errorf("%s prints %s", verb, text)
+				}
+			}
+		})
+	}
+	var log strings.Builder
+	c := Default()
+	c.Mail.Password, c.SMS.Headers = "hunter2", map[string]Secret{"A": "hunter2"}
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("config", "mail", c.Mail, "sms", c.SMS, "password", c.Mail.Password)
+	if strings.Contains(log.String(), "hunter2") || strings.Contains(fmt.Sprintf("%+v", c), "hunter2") {
+		t.Errorf("the secret is printed: %s", log.String())
 	}
 }

@@ -72,63 +72,6 @@ func Parse(name string, data []byte) (*Config, error) {
 	return &cfg, nil
 }
 
-// A setting is either a section with settings below it or a value that set
-// checks and stores. after runs once the whole section was read without a
-// mistake; its node is the section's key.
-type setting struct {
-	set   func(path string, n *yaml.Node)
-	below map[string]setting
-	after func(n *yaml.Node)
-}
-
-// settings is the one list of everything that a file can hold.
-func settings(p *parser, c *Config) map[string]setting {
-	return map[string]setting{
-		"listen":            {set: p.address(&c.Listen, false)},
-		"store":             {set: p.store(&c.Store)},
-		"masterKey":         {set: p.keySource(&c.MasterKey)},
-		"previousMasterKey": {set: p.keySource(&c.PreviousMasterKey)},
-		"tls": {below: map[string]setting{
-			"certificate": {set: p.path(&c.TLS.Certificate)},
-			"key":         {set: p.path(&c.TLS.Key)},
-		}, after: func(n *yaml.Node) {
-			switch {
-			case c.TLS.Certificate == "" && c.TLS.Key != "":
-				p.mistake(n, "tls.key is set without tls.certificate: set both or neither")
-			case c.TLS.Certificate != "" && c.TLS.Key == "":
-				p.mistake(n, "tls.certificate is set without tls.key: set both or neither")
-			}
-		}},
-		"log": {below: map[string]setting{
-			"format": {set: p.oneOf(&c.Log.Format, "json", "text")},
-			"level":  {set: p.oneOf(&c.Log.Level, "debug", "info", "warn", "error")},
-		}},
-		"timeouts": {below: map[string]setting{
-			"header":  {set: p.duration(&c.Timeouts.Header)},
-			"body":    {set: p.duration(&c.Timeouts.Body)},
-			"request": {set: p.duration(&c.Timeouts.Request)},
-			"idle":    {set: p.duration(&c.Timeouts.Idle)},
-			"drain":   {set: p.duration(&c.Timeouts.Drain)},
-		}},
-		"limits": {below: map[string]setting{
-			"body":             {set: p.size(&c.Limits.Body, 1<<10, 64<<20)},
-			"header":           {set: p.size(&c.Limits.Header, 1<<10, 1<<20)},
-			"users":            {set: p.count(&c.Limits.Users)},
-			"tags":             {set: p.count(&c.Limits.Tags)},
-			"longLivedApiKeys": {set: p.count(&c.Limits.LongLivedAPIKeys)},
-			"expiringApiKeys":  {set: p.count(&c.Limits.ExpiringAPIKeys)},
-			"wallets":          {set: p.count(&c.Limits.Wallets)},
-			"privateKeys":      {set: p.count(&c.Limits.PrivateKeys)},
-		}},
-		"metrics": {below: map[string]setting{
-			"listen": {set: func(path string, n *yaml.Node) {
-				p.metrics = n
-				p.address(&c.Metrics.Listen, true)(path, n)
-			}},
-		}},
-	}
-}
-
 type parser struct {
 	dir      string
 	metrics  *yaml.Node // where metrics.listen is set, if it is

@@ -64,13 +64,13 @@ func (p *parser) address(to *string, optional bool) func(string, *yaml.Node) {
 	}
 }
 
-func (p *parser) path(to *string) func(string, *yaml.Node) {
+func (p *parser) path(to *string, of string) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
-		v, ok := p.text(path, n, "the path of a file")
+		v, ok := p.text(path, n, "the path of "+of)
 		switch {
 		case !ok:
 		case strings.ContainsRune(v, 0):
-			p.mistake(n, "%s must be the path of a file: it holds a zero byte", path)
+			p.mistake(n, "%s must be the path of %s: it holds a zero byte", path, of)
 		case v == "":
 			*to = ""
 		default:

@@ -16,13 +16,22 @@ type Activity struct {
 	TimestampMs    int64          `json:"-"` // as the request claimed it
 	Fingerprint    [32]byte       `json:"-"` // SHA-256 of Body
 
-	Body      string         `json:"body"`             // the request, exactly as it was signed
-	Intent    jsontext.Value `json:"intent"`           // its parameters, as they were understood
-	Result    jsontext.Value `json:"result,omitzero"`  // present when completed
-	Failure   jsontext.Value `json:"failure,omitzero"` // present when failed: the error body of the reply
-	Votes     []Vote         `json:"votes"`
-	CreatedAt time.Time      `json:"createdAt"`
-	UpdatedAt time.Time      `json:"updatedAt"`
+	Body    string         `json:"body"`             // the request, exactly as it was signed
+	Intent  jsontext.Value `json:"intent"`           // its parameters, as they were understood
+	Result  jsontext.Value `json:"result,omitzero"`  // present when completed
+	Failure jsontext.Value `json:"failure,omitzero"` // present when failed: the error body of the reply
+	Votes   []Vote         `json:"votes"`
+	// DecidedBy is the organization whose quorum and policies decide, where it
+	// is not the activity's own: a parent that logs users of its child in.
+	DecidedBy string `json:"decidedBy,omitzero"`
+	// Refused says that it failed because nobody allowed it, and not because
+	// it could not be done.
+	Refused bool `json:"refused,omitzero"`
+	// Claims are what the tokens in the request said when they were verified,
+	// by token.
+	Claims    map[string]Claims `json:"claims,omitzero"`
+	CreatedAt time.Time         `json:"createdAt"`
+	UpdatedAt time.Time         `json:"updatedAt"`
 }
 
 // ActivityStatus is how far an activity got.
@@ -60,10 +69,53 @@ type Vote struct {
 	Signature string    `json:"signature"`
 	Scheme    string    `json:"scheme"`
 	CreatedAt time.Time `json:"createdAt"`
+	// CredentialID is the id of the key or passkey that signed it. The vote
+	// counts for as long as the user has it.
+	CredentialID string `json:"credentialId,omitzero"`
+	// Powerless is set on the submission of somebody who had no say. It is
+	// kept, and never counts.
+	Powerless bool `json:"powerless,omitzero"`
+	// Evaluations are what the policies said when the vote was cast; none
+	// when they were not asked.
+	Evaluations []Evaluation `json:"evaluations,omitzero"`
+}
+
+// voteLifetime is how long a vote counts.
+const voteLifetime = 24 * time.Hour
+
+// Evaluation is what one policy said.
+type Evaluation struct {
+	PolicyID string `json:"policyId"`
+	Outcome  string `json:"outcome"`
+	Reason   string `json:"reason,omitzero"` // of an error
+	Denies   bool   `json:"denies,omitzero"` // an error by which a policy denies
+}
+
+// Stale reports whether the vote is too old to count.
+func (v *Vote) Stale(now time.Time) bool { return now.Sub(v.CreatedAt) >= voteLifetime }
+
+// Submitter is the vote of whoever the activity is executed for: the first
+// that had a say, else the first.
+func (a *Activity) Submitter() *Vote {
+	for i := range a.Votes {
+		if !a.Votes[i].Powerless {
+			return &a.Votes[i]
+		}
+	}
+	return &a.Votes[0]
 }
 
 // Selection is what a vote says.
 type Selection string
 
-// VoteApproved approves the activity.
-const VoteApproved Selection = "VOTE_SELECTION_APPROVED"
+// What a vote can say.
+const (
+	VoteApproved Selection = "VOTE_SELECTION_APPROVED"
+	VoteRejected Selection = "VOTE_SELECTION_REJECTED"
+)
+
+// Waiting finds an activity that was left to votes by its fingerprint.
+type Waiting struct {
+	Fingerprint string `json:"fingerprint"` // hex
+	ActivityID  string `json:"activityId"`
+}

@@ -2,6 +2,9 @@ package domain
 
 import "time"
 
+// OutboxPurpose is what the contents of messages are sealed for.
+const OutboxPurpose = "outbox"
+
 // Message is something that has to be sent to somebody. Sealed holds what to
 // send: it carries one-time codes, and the outbox lies in the database.
 type Message struct {

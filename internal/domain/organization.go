@@ -87,6 +87,9 @@ func (q Quorum) Reached(approverIDs ...string) bool {
 	return count >= q.Threshold
 }
 
+// Has reports whether the user is a member.
+func (q Quorum) Has(userID string) bool { return slices.Contains(q.UserIDs, userID) }
+
 // FeatureName names a switch of an organization.
 type FeatureName string
 

@@ -103,7 +103,8 @@ type Authenticator struct {
 	CredentialID string    `json:"credentialId"` // base64url of the raw id
 	COSEKey      []byte    `json:"coseKey"`
 	RPIDHash     []byte    `json:"rpIdHash"`
-	Counter      uint32    `json:"counter"`
+	Counter      uint32    `json:"counter"`       // the last that was seen
+	Uses         [][]byte  `json:"uses,omitzero"` // SHA-256 of its last stamps, if it counts
 	Transports   []string  `json:"transports"`
 	Attestation  string    `json:"attestation"`
 	AAGUID       []byte    `json:"aaguid"`
@@ -209,11 +210,40 @@ func (u *User) APIKey(publicKey string) (APIKey, bool) {
 
 // Authenticator finds one of the user's passkeys by its credential id.
 func (u *User) Authenticator(credentialID string) (Authenticator, bool) {
+	if a := u.FindAuthenticator(credentialID); a != nil {
+		return *a, true
+	}
+	return Authenticator{}, false
+}
+
+// FindAuthenticator is Authenticator for those who change it; nil when there is
+// none.
+func (u *User) FindAuthenticator(credentialID string) *Authenticator {
 	i := slices.IndexFunc(u.Authenticators, func(a Authenticator) bool { return a.CredentialID == credentialID })
 	if i < 0 {
-		return Authenticator{}, false
+		return nil
 	}
-	return u.Authenticators[i], true
+	return &u.Authenticators[i]
+}
+
+// HasContact reports whether the user has the e-mail address or phone number.
+func (u *User) HasContact(t OTPType, contact string) bool {
+	if contact == "" {
+		return false
+	}
+	if t == OTPEmail {
+		return NormalEmail(u.Email) == NormalEmail(contact)
+	}
+	return u.PhoneNumber == contact
+}
+
+// Verified marks a contact of the user's as verified.
+func (u *User) Verified(t OTPType) {
+	if t == OTPEmail {
+		u.EmailVerified = true
+	} else {
+		u.PhoneVerified = true
+	}
 }
 
 // CanLogIn reports whether the user has a lasting way to prove himself: a key

@@ -9,35 +9,34 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"latchkey/internal/activity"
-	"latchkey/internal/decide"
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/ids"
+	"latchkey/internal/notify"
 	"latchkey/internal/schema"
 	"latchkey/internal/stamp"
 	"latchkey/internal/store"
 	"latchkey/internal/vault"
 )
 
-// Engine serves requests. Make it with New.
-type Engine struct {
-	store    *store.Store
-	catalog  *activity.Catalog
-	verifier *stamp.Verifier
-	keys     Keys
-	limits   domain.Limits
-	now      func() time.Time
-	envelope *schema.Schema
+// Config is everything that an engine works with.
+type Config struct {
+	Store   *store.Store
+	Catalog *activity.Catalog
+	Keys    Keys
+	Limits  domain.Limits
+	Now     func() time.Time
+	// Tokens verifies the tokens of OpenID Connect issuers. nil: none are
+	// accepted.
+	Tokens TokenVerifier
+	// Outbox says which messages can be sent. nil: none.
+	Outbox activity.Outbox
 }
 
 // Keys is the vault, the one who writes warrants for it, and what the server
@@ -48,12 +47,28 @@ type Keys struct {
 	Identity *vault.Identity
 }
 
+// TokenVerifier verifies tokens of OpenID Connect issuers. A token that is no
+// good is a fault.
+type TokenVerifier interface {
+	Verify(ctx context.Context, token string) (*domain.Claims, error)
+	// Unverified is who the token says that somebody is, without proof.
+	Unverified(token string) (domain.Identity, error)
+}
+
+// Engine serves requests. Make it with New.
+type Engine struct {
+	Config
+	verifier *stamp.Verifier
+	envelope *schema.Schema
+	question *schema.Schema // of Explain
+}
+
 // New makes an engine.
-func New(s *store.Store, c *activity.Catalog, keys Keys, limits domain.Limits, now func() time.Time) *Engine {
-	return &Engine{
-		store: s, catalog: c, verifier: new(stamp.Verifier), keys: keys, limits: limits, now: now,
-		envelope: schema.Of[Envelope](),
+func New(c Config) *Engine {
+	if c.Outbox == nil {
+		c.Outbox = new(notify.Router)
 	}
+	return &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest]()}
 }
 
 // Request is one request as it came in. Body is kept exactly as received: it
@@ -71,6 +86,8 @@ type Event struct {
 	UserID         string
 	ActivityID     string
 	Status         domain.ActivityStatus
+	// Warning is what an operator should look into.
+	Warning string
 }
 
 // Envelope is what every submit request has around its parameters.
@@ -90,54 +107,46 @@ func (e *Engine) Submit(ctx context.Context, path *activity.Path, r Request) (*R
 		return nil, err
 	}
 	r.Event.OrganizationID = envelope.OrganizationID
-	caller, err := e.authenticate(ctx, envelope.OrganizationID, r)
+	caller, err := e.authenticate(ctx, envelope.OrganizationID, r, version.Access)
 	if err != nil {
 		return nil, err
 	}
+	if err := caller.may(version.Access); err != nil {
+		return nil, err
+	}
+	r.Event.OrganizationID = caller.target
 	intent, err := path.Parse(version, envelope.Parameters)
 	if err != nil {
 		return nil, err
 	}
-	claim, err := e.newClaim(envelope, r.Body, intent)
+	claim, err := e.newClaim(caller, envelope, r.Body, intent)
 	if err != nil {
 		return nil, err
 	}
+	// A token may have expired since the same request was recorded: that one
+	// is still answered.
+	claim.claims, claim.tokenErr = e.verifyTokens(ctx, intent.Tokens)
 
 	var reply *Reply
 	// Looking the fingerprint up costs a read, and almost no fresh request was
 	// seen before: a commit that finds it taken comes back here.
-	look := !claim.fresh
-	err = e.store.Update(ctx, envelope.OrganizationID, func(tx *store.Tx) error {
+	look := !claim.fresh || claim.tokenErr != nil
+	err = e.together(ctx, caller, func(home, tx *store.Tx) error {
 		defer func() { look = true }()
-		user, err := e.identify(tx, caller)
-		if err != nil {
+		s := &sitting{Engine: e, ctx: ctx, home: home, tx: tx, claim: claim}
+		if s.who, err = e.identify(home, caller); err != nil {
 			return err
 		}
-		if look {
-			recorded, err := tx.Recorded(claim.timestampMs, claim.fingerprint)
-			if err != nil {
-				return err
-			}
-			if recorded != nil {
-				reply, err = e.reply(tx, r.Event, recorded)
-				return err
-			}
+		r.Event.UserID = s.who.user.ID
+		if intent.Ballot != nil {
+			reply, err = s.ballot(r.Event)
+		} else {
+			reply, err = s.submission(r.Event, look)
 		}
-		if err := claim.checkFresh(e.now()); err != nil {
-			return err
-		}
-		record, err := e.perform(ctx, tx, claim, caller, user)
-		if err != nil {
-			return err
-		}
-		if err := tx.Record(record); err != nil {
-			return err
-		}
-		reply, err = e.reply(tx, r.Event, record)
 		return err
 	})
 	if err != nil {
-		return nil, hideOrganization(err, caller.stamp)
+		return nil, hideOrganization(err, caller)
 	}
 	if claim.warrant != nil {
 		// Spending it twice would mean that it was executed twice.
@@ -146,6 +155,20 @@ func (e *Engine) Submit(ctx context.Context, path *activity.Path, r Request) (*R
 		}
 	}
 	return reply, nil
+}
+
+// together runs fn in a transaction of the organization that is acted in, with
+// a view of the caller's own. Mostly they are the same.
+//
+// A view of the parent is as new as the request: whatever was acknowledged
+// before the request began is in it.
+func (e *Engine) together(ctx context.Context, c *caller, fn func(home, tx *store.Tx) error) error {
+	if c.home == c.target {
+		return e.Store.Update(ctx, c.target, func(tx *store.Tx) error { return fn(tx, tx) })
+	}
+	return e.Store.View(ctx, c.home, func(home *store.Tx) error {
+		return e.Store.Update(ctx, c.target, func(tx *store.Tx) error { return fn(home, tx) })
+	})
 }
 
 // Query answers one question: envelope and parameters, stamp, read.
@@ -159,26 +182,67 @@ func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request
 		return nil, err
 	}
 	r.Event.OrganizationID = org
-	caller, err := e.authenticate(ctx, org, r)
+	caller, err := e.authenticateReader(ctx, org, r, q.Access)
+	if err != nil {
+		return nil, err
+	}
+	if err := caller.mayRead(q.Access); err != nil {
+		return nil, err
+	}
+	if q.FindsChild {
+		caller.target = caller.home // it is about the caller
+	}
+	r.Event.OrganizationID = caller.target
+	claims, err := e.verifyTokens(ctx, question.Tokens)
 	if err != nil {
 		return nil, err
 	}
 	var body jsontext.Value
-	err = e.store.View(ctx, org, func(tx *store.Tx) error {
-		user, err := e.identify(tx, caller)
+	read := func(home, tx *store.Tx) error {
+		who, err := e.identify(home, caller)
 		if err != nil {
 			return err
 		}
+		r.Event.UserID = who.user.ID
 		body, err = question.Read(ctx, activity.Reader{
-			Tx: tx, UserID: user.ID, Now: e.now(),
-			Activity: func(a *domain.Activity) (activity.View, error) { return e.catalog.Render(a, userOf(tx)) },
+			Tx: tx, UserID: who.user.ID, Now: e.Now(), Claims: claims,
+			Activity: func(a *domain.Activity) (activity.View, error) { return e.view(home, tx, a, who.user) },
+			Children: func(key, after string, limit int) ([]string, error) {
+				return e.Store.Children(ctx, caller.target, key, after, limit)
+			},
 		})
 		return err
+	}
+	err = e.Store.View(ctx, caller.home, func(home *store.Tx) error {
+		if caller.home == caller.target {
+			return read(home, home)
+		}
+		return e.Store.View(ctx, caller.target, func(tx *store.Tx) error { return read(home, tx) })
 	})
 	if err != nil {
-		return nil, hideOrganization(err, caller.stamp)
+		return nil, hideOrganization(err, caller)
 	}
 	return &Reply{Status: http.StatusOK, Body: body}, nil
+}
+
+// verifyTokens verifies the tokens that an operation lists.
+func (e *Engine) verifyTokens(ctx context.Context, tokens []string) (map[string]domain.Claims, error) {
+	if len(tokens) == 0 {
+		return nil, nil
+	}
+	if e.Tokens == nil {
+		return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidOIDCToken,
+			"invalid OIDC token: this server accepts no tokens of other issuers")
+	}
+	all := make(map[string]domain.Claims, len(tokens))
+	for _, token := range tokens {
+		claims, err := e.Tokens.Verify(ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		all[token] = *claims
+	}
+	return all, nil
 }
 
 // open reads the envelope and finds the version that it names.
@@ -205,119 +269,4 @@ func organizationID(text string) (string, error) {
 		return "", err
 	}
 	return id, nil
-}
-
-// perform decides on the intent and executes it. A refusal by the decision or
-// by the executor becomes a FAILED activity; any other error is returned, and
-// nothing is recorded.
-func (e *Engine) perform(ctx context.Context, tx *store.Tx, c *claim, caller *caller, user *domain.User) (*domain.Activity, error) {
-	record := c.record(caller, user, e.now())
-	org, err := tx.Organization()
-	if err != nil {
-		return nil, err
-	}
-	refusal := decide.Decide(decide.Case{Organization: org, SubmitterID: user.ID, OwnUser: c.intent.OwnUser})
-	if refusal == nil {
-		if record.Result, err = e.execute(ctx, tx, c, user, record.CreatedAt); err == nil {
-			record.Status = domain.StatusCompleted
-			return record, nil
-		}
-		var refused bool
-		if refusal, refused = fault.As(err); !refused || refusal.Code == fault.Unavailable {
-			return nil, err
-		}
-		tx.Discard()
-	}
-	record.Status = domain.StatusFailed
-	record.Failure, err = json.Marshal(refusal.Body())
-	return record, err
-}
-
-// execute runs the operation, with a warrant for the keys that it may use.
-func (e *Engine) execute(ctx context.Context, tx *store.Tx, c *claim, user *domain.User, now time.Time) (jsontext.Value, error) {
-	if c.warrant == nil { // the same one for all attempts
-		c.warrant = e.keys.Clerk.Warrant(c.organizationID, c.activityID, c.fingerprint)
-	}
-	session, err := e.keys.Vault.Begin(c.warrant, tx.Shelf())
-	if err != nil {
-		return nil, err
-	}
-	return c.intent.Exec(ctx, activity.Env{
-		Tx: tx, Keys: session, Identity: e.keys.Identity,
-		UserID: user.ID, Now: now, NewID: ids.New, Limits: e.limits,
-	})
-}
-
-// claim is what a submit request claims: an intent, at a time.
-type claim struct {
-	organizationID string
-	activityID     string // chosen before the first attempt, so that all attempts mean the same activity
-	voteID         string
-	timestampMs    int64
-	fingerprint    store.Fingerprint
-	body           []byte
-	intent         *activity.Intent
-	fresh          bool
-	warrant        *vault.Warrant // once the intent was allowed
-}
-
-// How far a request's time may be from ours.
-const (
-	maxAge   = time.Hour
-	maxAhead = 5 * time.Minute
-)
-
-func (e *Engine) newClaim(envelope *Envelope, body []byte, intent *activity.Intent) (*claim, error) {
-	ms, err := strconv.ParseUint(envelope.TimestampMs, 10, 52)
-	if err != nil {
-		return nil, fault.Fields("", []fault.Field{{
-			Path: "timestampMs", Description: "must be the time in milliseconds since the Unix epoch, as a string of digits",
-		}})
-	}
-	c := &claim{
-		organizationID: envelope.OrganizationID, activityID: ids.New(), voteID: ids.New(),
-		timestampMs: int64(ms), fingerprint: sha256.Sum256(body), body: body, intent: intent,
-	}
-	c.fresh = c.checkFresh(e.now()) == nil
-	return c, nil
-}
-
-// checkFresh refuses a request that is too old or comes from the future.
-func (c *claim) checkFresh(now time.Time) error {
-	age := now.Sub(time.UnixMilli(c.timestampMs))
-	if age <= maxAge && age >= -maxAhead {
-		return nil
-	}
-	what := "is more than one hour old"
-	if age < 0 {
-		what = "is more than five minutes in the future"
-	}
-	err := fault.New(fault.InvalidArgument, fault.ReasonInvalidTime,
-		"timestampMs %s; the server's time is %d: check the clock and sign the request again", what, now.UnixMilli())
-	err.Fields = []fault.Field{{Path: "timestampMs", Description: what}}
-	return err
-}
-
-// record starts the activity with its submitter's vote.
-func (c *claim) record(caller *caller, user *domain.User, now time.Time) *domain.Activity {
-	return &domain.Activity{
-		ID: c.activityID, OrganizationID: c.organizationID, Type: c.intent.Activity.Type,
-		TimestampMs: c.timestampMs, Fingerprint: c.fingerprint,
-		Body: string(c.body), Intent: c.intent.JSON,
-		Votes: []domain.Vote{{
-			ID: c.voteID, UserID: user.ID, UserName: user.Name, Selection: domain.VoteApproved,
-			PublicKey: caller.publicKey, Signature: caller.stamp.Signature, Scheme: string(caller.stamp.Scheme),
-			CreatedAt: now,
-		}},
-		CreatedAt: now, UpdatedAt: now,
-	}
-}
-
-// hideOrganization keeps the existence of organizations to those who may read
-// them: a missing one looks like one in which the key is unknown.
-func hideOrganization(err error, s *stamp.Stamp) error {
-	if errors.Is(err, store.ErrNoOrganization) {
-		return unknownCredential(s)
-	}
-	return err
 }

@@ -72,6 +72,32 @@ func TestPasskey(t *testing.T) {
 		caller.Query(t, "whoami", nil)
 		counting.Counter = 3
 		caller.Refused(t, 401, "whoami", nil)
+		if !strings.Contains(s.Log.Complaints(), "signature counter of a passkey did not grow") {
+			t.Error("nobody is told of a passkey that may have been copied")
+		}
+		counting.Counter = 20
+		caller.Submit(t, "create_user_tag", tag("counted"))
+		// A lost reply makes a client send the same stamp again; a copy of the
+		// authenticator would make another one.
+		body := caller.Body(t, "create_user_tag", tag("again"))
+		name, value, err := counting.Stamp(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		caller.Query(t, "whoami", nil)
+		for range 2 {
+			reply := Send(t, http.MethodPost, s.URL+Path("create_user_tag"), http.Header{name: {value}}, body)
+			CheckError(t, reply, 401) // a newer one was seen before it
+		}
+		name, value, err = counting.Stamp(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if reply := Send(t, http.MethodPost, s.URL+Path("create_user_tag"), http.Header{name: {value}}, body); reply.Status != 200 {
+				t.Errorf("HTTP %d: %s", reply.Status, reply.Body)
+			}
+		}
 	})
 }
 
@@ -129,7 +155,7 @@ func backdate(t *testing.T, s *Server, body []byte) []byte {
 	then := time.Now().Add(-2 * time.Hour)
 	body = withTime(t, body, then)
 	catalog := ops.Catalog()
-	past := engine.New(s.Store, catalog, s.Keys, domain.Limits{}, func() time.Time { return then })
+	past := engine.New(engine.Config{Store: s.Store, Catalog: catalog, Keys: s.Keys, Now: func() time.Time { return then }})
 	name, value, err := s.Root.Stamper.Stamp(body)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +289,7 @@ func TestContention(t *testing.T) {
 func FuzzEnvelope(f *testing.F) {
 	s := Start(f, SQLite(f), config.Default())
 	catalog := ops.Catalog()
-	e := engine.New(s.Store, catalog, s.Keys, domain.Limits{}, time.Now)
+	e := engine.New(engine.Config{Store: s.Store, Catalog: catalog, Keys: s.Keys, Now: time.Now})
 	for _, seed := range []string{
 		string(s.Root.Body(f, "create_user_tag", tag("seed"))),
 		`{}`, `[]`, `null`, `{"type":`, `{"type":"a","type":"b"}`, "{\"\xff\":1}",

@@ -20,18 +20,24 @@ type Reply struct {
 	Body   jsontext.Value
 }
 
-// reply answers with an activity, new or seen before. To whoever submits it, a
-// failed one is the error that it failed with, each time.
-func (e *Engine) reply(tx *store.Tx, event *Event, a *domain.Activity) (*Reply, error) {
-	event.ActivityID, event.Status = a.ID, a.Status
-	if a.Status == domain.StatusFailed {
-		var failure fault.Body
-		if err := json.Unmarshal(a.Failure, &failure); err != nil {
-			return nil, fmt.Errorf("reading the failure of activity %s: %w", a.ID, err)
-		}
-		return &Reply{Status: failure.Status(), Body: a.Failure}, nil
+// answer replies to whoever submits an activity, new or seen before. A failed
+// one is the error that it failed with, each time.
+func (s *sitting) answer(event *Event, a *domain.Activity) (*Reply, error) {
+	if a.Status != domain.StatusFailed {
+		return s.outcome(event, a)
 	}
-	view, err := e.catalog.Render(a, userOf(tx))
+	event.ActivityID, event.Status = a.ID, a.Status
+	var failure fault.Body
+	if err := json.Unmarshal(a.Failure, &failure); err != nil {
+		return nil, fmt.Errorf("reading the failure of activity %s: %w", a.ID, err)
+	}
+	return &Reply{Status: failure.Status(), Body: a.Failure}, nil
+}
+
+// outcome replies with the activity itself, whatever became of it.
+func (s *sitting) outcome(event *Event, a *domain.Activity) (*Reply, error) {
+	event.ActivityID, event.Status = a.ID, a.Status
+	view, err := s.view(s.home, s.tx, a, s.who.user)
 	if err != nil {
 		return nil, err
 	}
@@ -39,5 +45,33 @@ func (e *Engine) reply(tx *store.Tx, event *Event, a *domain.Activity) (*Reply, 
 	return &Reply{Status: http.StatusOK, Body: body}, err
 }
 
-// userOf finds the users of a transaction, nil for those that are gone.
-func userOf(tx *store.Tx) func(id string) (*domain.User, error) { return tx.Users().Lookup }
+// view renders an activity the way a user of the home organization sees it.
+func (e *Engine) view(home, tx *store.Tx, a *domain.Activity, user *domain.User) (activity.View, error) {
+	view, err := e.Catalog.Render(a, func(id string) (*domain.User, error) {
+		found, err := tx.Users().Lookup(id)
+		if found == nil && err == nil && home != tx {
+			return home.Users().Lookup(id)
+		}
+		return found, err
+	})
+	if err != nil || a.Status != domain.StatusConsensusNeeded {
+		return view, err
+	}
+	if decider := a.DecidedBy; decider != "" && decider != home.Org() || decider == "" && home != tx {
+		return view, nil
+	}
+	s := &sitting{Engine: e, home: home, tx: tx}
+	intent, err := s.reopen(a)
+	if err != nil {
+		return view, err
+	}
+	c, err := s.theCase(a, intent, e.Now())
+	if err != nil {
+		return view, err
+	}
+	if view.CanReject, err = c.MayVote(user); err != nil {
+		return view, err
+	}
+	view.CanApprove = view.CanReject && !c.Counts(user.ID)
+	return view, nil
+}

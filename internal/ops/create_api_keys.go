@@ -18,7 +18,11 @@ var (
 	CreateAPIKeysV2 = activity.Op[CreateAPIKeysParamsV2, CreateAPIKeysResult]{
 		Spec:    createAPIKeysSpec(2),
 		OwnUser: func(p *CreateAPIKeysParamsV2) string { return p.UserID },
-		Exec:    createAPIKeys,
+		Facts: func(f activity.Facts, p *CreateAPIKeysParamsV2) error {
+			f.Activity.Params.UserID = &p.UserID
+			return nil
+		},
+		Exec: createAPIKeys,
 	}
 )
 

@@ -28,6 +28,7 @@ var (
 	CreateUsersV3 = activity.Older(createUsersSpec(3), CreateUsersV4, (*CreateUsersParamsV3).newest)
 	CreateUsersV4 = activity.Op[CreateUsersParamsV4, CreateUsersResult]{
 		Spec:   createUsersSpec(4),
+		Tokens: (*CreateUsersParamsV4).tokens,
 		Nested: func(p *CreateUsersParamsV4) (string, any) { return "createUsersIntent", p.documented() },
 		Exec:   createUsers,
 	}
@@ -50,24 +51,13 @@ type UserParamsV4 struct {
 	UserEmail       string                  `json:"userEmail,omitzero" check:"email" doc:"E-mail address."`
 	UserPhoneNumber string                  `json:"userPhoneNumber,omitzero" check:"e164" doc:"Phone number in E.164 form, such as +14155550100."`
 	APIKeys         []APIKeyParamsV2        `json:"apiKeys" check:"required,lenient,max=100" doc:"API keys; may be empty."`
-	Authenticators  []AuthenticatorParamsV2 `json:"authenticators" check:"required,lenient,unsampled" doc:"Passkeys; not supported yet, leave empty."`
-	OauthProviders  []OauthProviderParamsV2 `json:"oauthProviders" check:"required,lenient,unsampled" doc:"Identities at OpenID providers; not supported yet, leave empty."`
+	Authenticators  []AuthenticatorParamsV2 `json:"authenticators" check:"required,lenient,max=100" doc:"Passkeys; may be empty."`
+	OauthProviders  []OauthProviderParamsV2 `json:"oauthProviders" check:"required,lenient,max=100" doc:"Identities at OpenID providers; may be empty."`
 	UserTags        []string                `json:"userTags" check:"required,lenient,max=100,unique,each=uuid" doc:"Ids of tags to put on the user; may be empty."`
 }
 
-// Check refuses what is not supported yet.
-func (p *UserParamsV4) Check(problems *schema.Problems) {
-	refuseUnsupported(problems, len(p.Authenticators), len(p.OauthProviders))
-}
-
-func refuseUnsupported(problems *schema.Problems, authenticators, oauthProviders int) {
-	if authenticators > 0 {
-		problems.Add("authenticators", "passkeys cannot be registered yet; leave the list empty")
-	}
-	if oauthProviders > 0 {
-		problems.Add("oauthProviders", "OAuth providers cannot be registered yet; leave the list empty")
-	}
-}
+// Check refuses identities for which there is no proof.
+func (p *UserParamsV4) Check(problems *schema.Problems) { checkClaims(problems, p.OauthProviders) }
 
 // CreateUsersResult is the result of create_users.
 type CreateUsersResult struct {
@@ -85,6 +75,14 @@ func (p *CreateUsersParamsV4) Check(problems *schema.Problems) {
 			seen[k.PublicKey] = true
 		}
 	}
+}
+
+func (p *CreateUsersParamsV4) tokens() []string {
+	var all []string
+	for _, u := range p.Users {
+		all = append(all, tokens(u.OauthProviders)...)
+	}
+	return all
 }
 
 func createUsers(_ context.Context, e activity.Env, p *CreateUsersParamsV4) (CreateUsersResult, error) {
@@ -125,14 +123,16 @@ func createUser(e activity.Env, p UserParamsV4) (string, error) {
 			return "", err
 		}
 	}
+	for _, a := range p.Authenticators {
+		if _, err := addAuthenticator(e, user, a); err != nil {
+			return "", err
+		}
+	}
+	if _, err := addOauthProviders(e, user, p.OauthProviders); err != nil {
+		return "", err
+	}
 	if !user.CanLogIn(org) {
 		return "", noLogin(user)
 	}
 	return user.ID, e.Tx.Users().Insert(user)
-}
-
-// noLogin refuses to leave a user without a lasting way to prove himself.
-func noLogin(u *domain.User) error {
-	return fault.Invalid("user missing valid credential: %q needs an API key that does not expire, a passkey, "+
-		"or an e-mail address or phone number with which the organization lets users log in", u.Name)
 }

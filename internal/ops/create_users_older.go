@@ -23,7 +23,7 @@ type UserParams struct {
 	UserEmail      string                `json:"userEmail,omitzero" check:"email" doc:"E-mail address."`
 	AccessType     AccessType            `json:"accessType,omitzero" doc:"Kept for older callers; every user may use all his credentials."`
 	APIKeys        []APIKeyParams        `json:"apiKeys" check:"required,lenient,max=100" doc:"P-256 API keys; may be empty."`
-	Authenticators []AuthenticatorParams `json:"authenticators" check:"required,lenient,unsampled" doc:"Passkeys; not supported yet, leave empty."`
+	Authenticators []AuthenticatorParams `json:"authenticators" check:"required,lenient,max=100" doc:"Passkeys; may be empty."`
 	UserTags       []string              `json:"userTags" check:"required,lenient,max=100,unique,each=uuid" doc:"Ids of tags to put on the user; may be empty."`
 }
 
@@ -47,7 +47,7 @@ type UserParamsV2 struct {
 	UserName       string                  `json:"userName" check:"required,label" doc:"Name, unique in the organization."`
 	UserEmail      string                  `json:"userEmail,omitzero" check:"email" doc:"E-mail address."`
 	APIKeys        []APIKeyParams          `json:"apiKeys" check:"required,lenient,max=100" doc:"P-256 API keys; may be empty."`
-	Authenticators []AuthenticatorParamsV2 `json:"authenticators" check:"required,lenient,unsampled" doc:"Passkeys; not supported yet, leave empty."`
+	Authenticators []AuthenticatorParamsV2 `json:"authenticators" check:"required,lenient,max=100" doc:"Passkeys; may be empty."`
 	UserTags       []string                `json:"userTags" check:"required,lenient,max=100,unique,each=uuid" doc:"Ids of tags to put on the user; may be empty."`
 }
 
@@ -62,24 +62,9 @@ type UserParamsV3 struct {
 	UserEmail       string                  `json:"userEmail,omitzero" check:"email" doc:"E-mail address."`
 	UserPhoneNumber string                  `json:"userPhoneNumber,omitzero" check:"e164" doc:"Phone number in E.164 form, such as +14155550100."`
 	APIKeys         []APIKeyParamsV2        `json:"apiKeys" check:"required,lenient,max=100" doc:"API keys; may be empty."`
-	Authenticators  []AuthenticatorParamsV2 `json:"authenticators" check:"required,lenient,unsampled" doc:"Passkeys; not supported yet, leave empty."`
-	OauthProviders  []OauthProviderParams   `json:"oauthProviders" check:"required,lenient,unsampled" doc:"Identities at OpenID providers; not supported yet, leave empty."`
+	Authenticators  []AuthenticatorParamsV2 `json:"authenticators" check:"required,lenient,max=100" doc:"Passkeys; may be empty."`
+	OauthProviders  []OauthProviderParams   `json:"oauthProviders" check:"required,lenient,max=100" doc:"Identities at OpenID providers; may be empty."`
 	UserTags        []string                `json:"userTags" check:"required,lenient,max=100,unique,each=uuid" doc:"Ids of tags to put on the user; may be empty."`
-}
-
-// Check refuses what is not supported yet.
-func (p *UserParams) Check(problems *schema.Problems) {
-	refuseUnsupported(problems, len(p.Authenticators), 0)
-}
-
-// Check refuses what is not supported yet.
-func (p *UserParamsV2) Check(problems *schema.Problems) {
-	refuseUnsupported(problems, len(p.Authenticators), 0)
-}
-
-// Check refuses what is not supported yet.
-func (p *UserParamsV3) Check(problems *schema.Problems) {
-	refuseUnsupported(problems, len(p.Authenticators), len(p.OauthProviders))
 }
 
 // Check applies the rules of the newest version.
@@ -95,7 +80,8 @@ func (p *CreateUsersParams) newest() *CreateUsersParamsV4 {
 	newest := &CreateUsersParamsV4{}
 	for _, u := range p.Users {
 		newest.Users = append(newest.Users, UserParamsV4{
-			UserName: u.UserName, UserEmail: u.UserEmail, APIKeys: onP256(u.APIKeys), UserTags: u.UserTags,
+			UserName: u.UserName, UserEmail: u.UserEmail, APIKeys: onP256(u.APIKeys),
+			Authenticators: eachNewest(u.Authenticators), UserTags: u.UserTags,
 		})
 	}
 	return newest
@@ -105,7 +91,8 @@ func (p *CreateUsersParamsV2) newest() *CreateUsersParamsV4 {
 	newest := &CreateUsersParamsV4{}
 	for _, u := range p.Users {
 		newest.Users = append(newest.Users, UserParamsV4{
-			UserName: u.UserName, UserEmail: u.UserEmail, APIKeys: onP256(u.APIKeys), UserTags: u.UserTags,
+			UserName: u.UserName, UserEmail: u.UserEmail, APIKeys: onP256(u.APIKeys),
+			Authenticators: u.Authenticators, UserTags: u.UserTags,
 		})
 	}
 	return newest
@@ -116,7 +103,8 @@ func (p *CreateUsersParamsV3) newest() *CreateUsersParamsV4 {
 	for _, u := range p.Users {
 		newest.Users = append(newest.Users, UserParamsV4{
 			UserName: u.UserName, UserEmail: u.UserEmail, UserPhoneNumber: u.UserPhoneNumber,
-			APIKeys: u.APIKeys, UserTags: u.UserTags,
+			APIKeys: u.APIKeys, Authenticators: u.Authenticators,
+			OauthProviders: withTokens(u.OauthProviders), UserTags: u.UserTags,
 		})
 	}
 	return newest
@@ -132,6 +120,9 @@ func (p *CreateUsersParamsV4) documented() *CreateUsersParams {
 			user.APIKeys = append(user.APIKeys, APIKeyParams{
 				APIKeyName: k.APIKeyName, PublicKey: k.PublicKey, ExpirationSeconds: k.ExpirationSeconds,
 			})
+		}
+		for _, a := range u.Authenticators {
+			user.Authenticators = append(user.Authenticators, a.documented())
 		}
 		form.Users = append(form.Users, user)
 	}

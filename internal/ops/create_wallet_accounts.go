@@ -14,7 +14,8 @@ var CreateWalletAccounts = activity.Op[CreateWalletAccountsParams, CreateWalletA
 		Summary: "Derive further accounts of a wallet.",
 		Govern:  activity.Govern{Resource: activity.ResourceWallet, Action: activity.ActionCreate},
 	},
-	Exec: createWalletAccounts,
+	Facts: func(f activity.Facts, p *CreateWalletAccountsParams) error { return walletFacts(f, p.WalletID) },
+	Exec:  createWalletAccounts,
 }
 
 // CreateWalletAccountsParams are the parameters of create_wallet_accounts.

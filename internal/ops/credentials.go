@@ -10,7 +10,8 @@ import (
 	"latchkey/internal/schema"
 )
 
-// This file holds what several operations say about credentials.
+// This file holds what several operations say about credentials, and about
+// API keys. Passkeys and identities elsewhere have files of their own.
 
 // APIKeyParamsV2 describes an API key.
 type APIKeyParamsV2 struct {
@@ -45,90 +46,6 @@ func checkPublicKey(problems *schema.Problems, c curve.Curve, text string) strin
 		return text
 	}
 	return key.String()
-}
-
-// AuthenticatorParamsV2 describes a passkey.
-type AuthenticatorParamsV2 struct {
-	AuthenticatorName string            `json:"authenticatorName" check:"required,label" doc:"Human-readable name."`
-	Challenge         string            `json:"challenge" check:"required,max=256" doc:"Challenge that was presented, base64url."`
-	Attestation       AttestationParams `json:"attestation" check:"required" doc:"What the authenticator answered."`
-}
-
-// AttestationParams is the answer of an authenticator.
-type AttestationParams struct {
-	CredentialID      string      `json:"credentialId" check:"required,max=1024" doc:"Credential id, base64url."`
-	ClientDataJSON    string      `json:"clientDataJson" check:"required" doc:"Client data, base64url."`
-	AttestationObject string      `json:"attestationObject" check:"required" doc:"Attestation object, base64url."`
-	Transports        []Transport `json:"transports" check:"required,max=10" doc:"How the authenticator can be reached."`
-}
-
-// AuthenticatorParams describes a passkey, in version 1.
-type AuthenticatorParams struct {
-	AuthenticatorName string              `json:"authenticatorName" check:"required,label" doc:"Human-readable name."`
-	UserID            string              `json:"userId,omitzero" check:"uuid" doc:"User who gets the authenticator."`
-	Challenge         string              `json:"challenge" check:"required,max=256" doc:"Challenge that was presented, base64url."`
-	Attestation       PublicKeyCredential `json:"attestation" check:"required" doc:"What the authenticator answered."`
-}
-
-// PublicKeyCredential is the answer of an authenticator, in version 1.
-type PublicKeyCredential struct {
-	ID                      string                `json:"id" check:"required" doc:"Credential id, base64url."`
-	Type                    string                `json:"type" check:"required,enum=public-key" doc:"Always public-key."`
-	RawID                   string                `json:"rawId" check:"required" doc:"Credential id, base64url."`
-	AuthenticatorAttachment string                `json:"authenticatorAttachment,omitzero" check:"enum=cross-platform|platform" doc:"How the authenticator is attached."`
-	Response                AttestationResponse   `json:"response" check:"required" doc:"The answer itself."`
-	ClientExtensionResults  ClientExtensionResult `json:"clientExtensionResults" check:"required" doc:"What extensions answered."`
-}
-
-// AttestationResponse is the inner part of a PublicKeyCredential.
-type AttestationResponse struct {
-	ClientDataJSON          string      `json:"clientDataJson" check:"required" doc:"Client data, base64url."`
-	AttestationObject       string      `json:"attestationObject" check:"required" doc:"Attestation object, base64url."`
-	Transports              []Transport `json:"transports,omitzero" check:"max=10" doc:"How the authenticator can be reached."`
-	AuthenticatorAttachment string      `json:"authenticatorAttachment,omitzero" check:"enum=cross-platform|platform" doc:"How the authenticator is attached."`
-}
-
-// ClientExtensionResult is what extensions answered.
-type ClientExtensionResult struct {
-	AppID        bool             `json:"appid,omitzero" doc:"Whether the appid extension was used."`
-	AppIDExclude bool             `json:"appidExclude,omitzero" doc:"Whether the appidExclude extension was used."`
-	CredProps    *CredentialProps `json:"credProps,omitzero" doc:"Properties of the credential."`
-}
-
-// CredentialProps are properties of a passkey.
-type CredentialProps struct {
-	RK bool `json:"rk" doc:"Whether the credential is discoverable."`
-}
-
-// Transport is a way to reach an authenticator.
-type Transport string
-
-// Enum lists the transports for the schema.
-func (Transport) Enum() []string {
-	return []string{
-		"AUTHENTICATOR_TRANSPORT_BLE", "AUTHENTICATOR_TRANSPORT_INTERNAL", "AUTHENTICATOR_TRANSPORT_NFC",
-		"AUTHENTICATOR_TRANSPORT_USB", "AUTHENTICATOR_TRANSPORT_HYBRID",
-	}
-}
-
-// OauthProviderParams names an identity at an OpenID provider, in version 1.
-type OauthProviderParams struct {
-	ProviderName string `json:"providerName" check:"required,label" doc:"Human-readable name."`
-	OidcToken    string `json:"oidcToken" check:"required" doc:"Token of the provider."`
-}
-
-// OauthProviderParamsV2 names an identity at an OpenID provider.
-type OauthProviderParamsV2 struct {
-	ProviderName string      `json:"providerName" check:"required,label" doc:"Human-readable name."`
-	OidcToken    string      `json:"oidcToken,omitzero" doc:"Token of the provider."`
-	OidcClaims   *OidcClaims `json:"oidcClaims,omitzero" doc:"Claims, beside a token for the same identity."`
-}
-
-// OidcClaims identify somebody at an OpenID provider.
-type OidcClaims struct {
-	Issuer   string `json:"iss" check:"required" doc:"Issuer."`
-	Subject  string `json:"sub" check:"required" doc:"Subject."`
-	Audience string `json:"aud" check:"required" doc:"Audience."`
 }
 
 // addAPIKey gives the user a key and returns its id.
@@ -167,4 +84,17 @@ func countKeys(u *domain.User, expiring bool) int {
 		}
 	}
 	return n
+}
+
+// drop takes the elements with these ids out of the user's list of credentials,
+// all or none.
+func drop[T any](u *domain.User, list *[]T, label string, idOf func(T) string, ids []string) error {
+	for _, id := range ids {
+		i := slices.IndexFunc(*list, func(c T) bool { return idOf(c) == id })
+		if i < 0 {
+			return fault.Missing("no %s with id %s on user %s", label, id, u.ID)
+		}
+		*list = slices.Delete(*list, i, i+1)
+	}
+	return nil
 }

@@ -2,11 +2,9 @@ package ops
 
 import (
 	"context"
-	"slices"
 
 	"latchkey/internal/activity"
 	"latchkey/internal/domain"
-	"latchkey/internal/fault"
 )
 
 // DeleteAPIKeys takes API keys from a user.
@@ -17,7 +15,11 @@ var DeleteAPIKeys = activity.Op[DeleteAPIKeysParams, DeleteAPIKeysResult]{
 		Govern:  activity.Govern{Resource: activity.ResourceCredential, Action: activity.ActionDelete},
 	},
 	OwnUser: func(p *DeleteAPIKeysParams) string { return p.UserID },
-	Exec:    deleteAPIKeys,
+	Facts: func(f activity.Facts, p *DeleteAPIKeysParams) error {
+		f.Activity.Params.UserID, f.Activity.Params.APIKeyIDs = &p.UserID, p.APIKeyIDs
+		return nil
+	},
+	Exec: deleteAPIKeys,
 }
 
 // DeleteAPIKeysParams are the parameters of delete_api_keys.
@@ -32,23 +34,8 @@ type DeleteAPIKeysResult struct {
 }
 
 func deleteAPIKeys(_ context.Context, e activity.Env, p *DeleteAPIKeysParams) (DeleteAPIKeysResult, error) {
-	org, err := e.Tx.Organization()
-	if err != nil {
-		return DeleteAPIKeysResult{}, err
-	}
-	err = e.Tx.Users().Edit(p.UserID, func(u *domain.User) error {
-		for _, id := range p.APIKeyIDs {
-			i := slices.IndexFunc(u.APIKeys, func(k domain.APIKey) bool { return k.ID == id })
-			if i < 0 {
-				return fault.Missing("no API key with id %s on user %s", id, u.ID)
-			}
-			u.APIKeys = slices.Delete(u.APIKeys, i, i+1)
-		}
-		if !u.CanLogIn(org) {
-			return noLogin(u)
-		}
-		u.UpdatedAt = e.Now
-		return nil
+	err := editUser(e, p.UserID, func(u *domain.User) error {
+		return drop(u, &u.APIKeys, "API key", func(k domain.APIKey) string { return k.ID }, p.APIKeyIDs)
 	})
 	return DeleteAPIKeysResult{APIKeyIDs: p.APIKeyIDs}, err
 }

@@ -15,7 +15,8 @@ var DeleteWallets = activity.Op[DeleteWalletsParams, DeleteWalletsResult]{
 		Summary: "Delete wallets with all their accounts. Their seeds are gone for good.",
 		Govern:  activity.Govern{Resource: activity.ResourceWallet, Action: activity.ActionDelete},
 	},
-	Exec: deleteWallets,
+	Facts: deleteWalletsFacts,
+	Exec:  deleteWallets,
 }
 
 // DeleteWalletsParams are the parameters of delete_wallets.

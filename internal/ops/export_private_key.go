@@ -14,7 +14,8 @@ var ExportPrivateKey = activity.Op[ExportPrivateKeyParams, ExportPrivateKeyResul
 		Summary: "Export a private key, encrypted to a key of the caller.",
 		Govern:  activity.Govern{Resource: activity.ResourcePrivateKey, Action: activity.ActionExport},
 	},
-	Exec: exportPrivateKey,
+	Facts: exportKeyFacts,
+	Exec:  exportPrivateKey,
 }
 
 // ExportPrivateKeyParams are the parameters of export_private_key.

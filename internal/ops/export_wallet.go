@@ -17,7 +17,8 @@ var ExportWallet = activity.Op[ExportWalletParams, ExportWalletResult]{
 		Summary: "Export a wallet's seed phrase, encrypted to a key of the caller.",
 		Govern:  activity.Govern{Resource: activity.ResourceWallet, Action: activity.ActionExport},
 	},
-	Exec: exportWallet,
+	Facts: exportWalletFacts,
+	Exec:  exportWallet,
 }
 
 // ExportWalletParams are the parameters of export_wallet.

@@ -18,7 +18,8 @@ var ExportWalletAccount = activity.Op[ExportWalletAccountParams, ExportWalletAcc
 		Summary: "Export the private key of a wallet account, encrypted to a key of the caller.",
 		Govern:  activity.Govern{Resource: activity.ResourceWallet, Action: activity.ActionExport},
 	},
-	Exec: exportWalletAccount,
+	Facts: exportAccountFacts,
+	Exec:  exportWalletAccount,
 }
 
 // ExportWalletAccountParams are the parameters of export_wallet_account.

@@ -48,14 +48,7 @@ func newImportTarget(e activity.Env, userID string, kind domain.ImportKind) (Ini
 	}
 	id := importTargetID(userID, kind)
 	// The new target takes the place of an older one that was not used.
-	old, err := e.Tx.ImportTargets().Lookup(id)
-	if err == nil && old != nil {
-		err = e.Tx.ImportTargets().Delete(id)
-	}
-	if err != nil {
-		return InitImportResult{}, err
-	}
-	if err := e.Keys.DropImportTarget(id); err != nil {
+	if err := dropImportTarget(e, id); err != nil {
 		return InitImportResult{}, err
 	}
 	public, err := e.Keys.NewImportTarget(id)
@@ -67,6 +60,18 @@ func newImportTarget(e activity.Env, userID string, kind domain.ImportKind) (Ini
 	}
 	text, err := bundle.Target(e.Identity, public, e.Tx.Org(), userID)
 	return InitImportResult{ImportBundle: text}, err
+}
+
+// dropImportTarget removes a target that was not used, if there is one.
+func dropImportTarget(e activity.Env, id string) error {
+	target, err := e.Tx.ImportTargets().Lookup(id)
+	if err == nil && target != nil {
+		err = e.Tx.ImportTargets().Delete(id)
+	}
+	if err != nil {
+		return err
+	}
+	return e.Keys.DropImportTarget(id)
 }
 
 // importTargetID: an import names its user and nothing else, so that each user

@@ -16,8 +16,9 @@ var (
 			return &SignRawPayloadParamsV2{SignWith: p.PrivateKeyID, Payload: p.Payload, Encoding: p.Encoding, HashFunction: p.HashFunction}
 		})
 	SignRawPayloadV2 = activity.Op[SignRawPayloadParamsV2, SignatureResult]{
-		Spec: signRawPayloadSpec(2),
-		Exec: signRawPayload,
+		Spec:  signRawPayloadSpec(2),
+		Facts: rawPayloadFacts,
+		Exec:  signRawPayload,
 	}
 )
 
@@ -57,7 +58,7 @@ func signatureResult(s vault.Signature) SignatureResult {
 }
 
 func signRawPayload(_ context.Context, e activity.Env, p *SignRawPayloadParamsV2) (SignatureResult, error) {
-	key, err := findSigner(e, p.SignWith)
+	key, err := findSigner(e.Tx, p.SignWith)
 	if err != nil {
 		return SignatureResult{}, err
 	}

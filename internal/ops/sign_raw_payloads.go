@@ -15,7 +15,8 @@ var SignRawPayloads = activity.Op[SignRawPayloadsParams, SignRawPayloadsResult]{
 		Summary: "Sign several payloads with one key, all or none.",
 		Govern:  activity.Govern{Resource: activity.ResourcePrivateKey, Action: activity.ActionSign},
 	},
-	Exec: signRawPayloads,
+	Facts: rawPayloadsFacts,
+	Exec:  signRawPayloads,
 }
 
 // SignRawPayloadsParams are the parameters of sign_raw_payloads.
@@ -32,7 +33,7 @@ type SignRawPayloadsResult struct {
 }
 
 func signRawPayloads(_ context.Context, e activity.Env, p *SignRawPayloadsParams) (SignRawPayloadsResult, error) {
-	key, err := findSigner(e, p.SignWith)
+	key, err := findSigner(e.Tx, p.SignWith)
 	if err != nil {
 		return SignRawPayloadsResult{}, err
 	}

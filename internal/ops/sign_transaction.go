@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"strings"
 
 	"latchkey/internal/activity"
@@ -22,8 +23,9 @@ var (
 			return &SignTransactionParamsV2{SignWith: p.PrivateKeyID, UnsignedTransaction: p.UnsignedTransaction, Type: p.Type}
 		})
 	SignTransactionV2 = activity.Op[SignTransactionParamsV2, SignTransactionResult]{
-		Spec: signTransactionSpec(2),
-		Exec: signTransaction,
+		Spec:  signTransactionSpec(2),
+		Facts: transactionFacts,
+		Exec:  signTransaction,
 	}
 )
 
@@ -71,13 +73,13 @@ func (TransactionType) Enum() []string {
 }
 
 func signTransaction(_ context.Context, e activity.Env, p *SignTransactionParamsV2) (SignTransactionResult, error) {
-	key, err := findSigner(e, p.SignWith)
+	key, err := findSigner(e.Tx, p.SignWith)
 	if err != nil {
 		return SignTransactionResult{}, err
 	}
 	raw, err := hex.DecodeString(strings.TrimPrefix(p.UnsignedTransaction, "0x"))
 	if err != nil {
-		return SignTransactionResult{}, fault.Invalid("failed to parse transaction: it must be hex")
+		return SignTransactionResult{}, unparsable(errNotHex)
 	}
 	wanted := curve.KeySecp256k1
 	sign := map[TransactionType]func(activity.Env, *signer, []byte) ([]byte, error){
@@ -93,6 +95,8 @@ func signTransaction(_ context.Context, e activity.Env, p *SignTransactionParams
 	signed, err := sign(e, key, raw)
 	return SignTransactionResult{SignedTransaction: hex.EncodeToString(signed)}, err
 }
+
+var errNotHex = errors.New("it must be hex")
 
 func unparsable(err error) error { return fault.Invalid("failed to parse transaction: %v", err) }
 

@@ -11,6 +11,7 @@ import (
 	"latchkey/internal/address"
 	"latchkey/internal/chain/eth"
 	"latchkey/internal/curve"
+	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/ids"
 	"latchkey/internal/store"
@@ -25,43 +26,47 @@ type signer struct {
 	curve     curve.KeyCurve
 	format    address.Format // of the address by which it was named; empty: named otherwise
 	publicKey []byte         // compressed
+	// One of the two is what it belongs to.
+	account    *domain.WalletAccount
+	privateKey *domain.PrivateKey
 }
 
 // findSigner resolves signWith: the id of a private key, an address, or a
 // public key.
-func findSigner(e activity.Env, signWith string) (*signer, error) {
+func findSigner(tx *store.Tx, signWith string) (*signer, error) {
 	if id, ok := ids.Normal(signWith); ok {
-		key, err := e.Tx.PrivateKeys().Get(id)
+		key, err := tx.PrivateKeys().Get(id)
 		if err != nil {
 			return nil, err
 		}
-		return signerOf(key.ID, key.Curve, key.PublicKey, "")
+		return signerOfKey(key, "")
 	}
 	name := address.Key(signWith)
 	if _, err := hex.DecodeString(signWith); err == nil {
 		name = strings.ToLower(signWith) // a public key
 	}
-	accounts, err := e.Tx.WalletAccounts().ListBy(store.BySigner, name, "", 1)
+	accounts, err := tx.WalletAccounts().ListBy(store.BySigner, name, "", 1)
 	if err != nil {
 		return nil, err
 	}
 	if len(accounts) > 0 {
 		a := accounts[0]
-		return signerOf(a.ID, a.Curve, a.PublicKey, a.FormatNamed(name))
+		raw, err := hex.DecodeString(a.PublicKey)
+		return &signer{id: a.ID, curve: a.Curve, format: a.FormatNamed(name), publicKey: raw, account: a}, err
 	}
-	keys, err := e.Tx.PrivateKeys().ListBy(store.BySigner, name, "", 1)
+	keys, err := tx.PrivateKeys().ListBy(store.BySigner, name, "", 1)
 	if err != nil {
 		return nil, err
 	}
 	if len(keys) == 0 {
 		return nil, fault.Missing("no wallet account or private key %s in this organization", signWith)
 	}
-	return signerOf(keys[0].ID, keys[0].Curve, keys[0].PublicKey, keys[0].FormatNamed(name))
+	return signerOfKey(keys[0], keys[0].FormatNamed(name))
 }
 
-func signerOf(id string, c curve.KeyCurve, publicKey string, f address.Format) (*signer, error) {
-	raw, err := hex.DecodeString(publicKey)
-	return &signer{id: id, curve: c, format: f, publicKey: raw}, err
+func signerOfKey(k *domain.PrivateKey, f address.Format) (*signer, error) {
+	raw, err := hex.DecodeString(k.PublicKey)
+	return &signer{id: k.ID, curve: k.Curve, format: f, publicKey: raw, privateKey: k}, err
 }
 
 // sign signs a digest or, on Ed25519, a message.

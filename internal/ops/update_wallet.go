@@ -14,6 +14,10 @@ var UpdateWallet = activity.Op[UpdateWalletParams, UpdateWalletResult]{
 		Summary: "Rename a wallet.",
 		Govern:  activity.Govern{Resource: activity.ResourceWallet, Action: activity.ActionUpdate},
 	},
+	Facts: func(f activity.Facts, p *UpdateWalletParams) error {
+		f.Activity.Params.WalletID = &p.WalletID
+		return nil
+	},
 	Exec: updateWallet,
 }
 

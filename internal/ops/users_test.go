@@ -1,7 +1,6 @@
 package ops_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 
@@ -201,16 +200,6 @@ func TestCreateUsersRefused(t *testing.T) {
 		if after := s.Root.Query(t, "list_users", nil).String(); after != before {
 			t.Errorf("refused requests changed the users")
 		}
-		t.Run("not supported yet", func(t *testing.T) {
-			refusal := s.Root.Refused(t, http.StatusBadRequest, "create_users", users(user("New", m{
-				"authenticators": []any{m{"authenticatorName": "k", "challenge": "c", "attestation": m{
-					"credentialId": "AA", "clientDataJson": "e30", "attestationObject": "oA", "transports": []any{},
-				}}},
-				"oauthProviders": []any{m{"providerName": "p", "oidcToken": "t"}},
-			})))
-			wantField(t, refusal, "users.0.authenticators")
-			wantField(t, refusal, "users.0.oauthProviders")
-		})
 	})
 }
 

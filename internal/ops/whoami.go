@@ -10,6 +10,7 @@ import (
 var Whoami = activity.Query[InOrganization, WhoamiReply]{
 	Name:    "whoami",
 	Summary: "Tell who signed the request, and in which organization.",
+	Access:  activity.Access{FindsChild: true, ByRecovery: true},
 	Read:    whoami,
 }
 

@@ -120,13 +120,23 @@ func OfAuthenticator(a domain.Authenticator) Authenticator {
 	}
 }
 
+// OfOauthProvider renders an identity.
+func OfOauthProvider(p domain.OAuthProvider) OauthProvider {
+	return OauthProvider{
+		ProviderID: p.ID, ProviderName: p.Name,
+		Issuer: p.Identity.Issuer, Audience: p.Identity.Audience, Subject: p.Identity.Subject,
+		CreatedAt: Time(p.CreatedAt), UpdatedAt: Time(p.UpdatedAt),
+	}
+}
+
 // OfUser renders a user.
 func OfUser(u *domain.User) User {
 	return User{
 		UserID: u.ID, UserName: u.Name, UserEmail: u.Email, UserPhoneNumber: u.PhoneNumber,
 		Authenticators: Each(u.Authenticators, OfAuthenticator), APIKeys: Each(u.APIKeys, OfAPIKey),
-		UserTags:  append([]string{}, u.TagIDs...),
-		CreatedAt: Time(u.CreatedAt), UpdatedAt: Time(u.UpdatedAt),
+		UserTags:       append([]string{}, u.TagIDs...),
+		OauthProviders: Each(u.OAuthProviders, OfOauthProvider),
+		CreatedAt:      Time(u.CreatedAt), UpdatedAt: Time(u.UpdatedAt),
 	}
 }
 

@@ -52,21 +52,8 @@ func (c *compiler) object(t reflect.Type) (*object, error) {
 	defer func() { c.open = c.open[:len(c.open)-1] }()
 
 	o := &object{typ: t, byName: map[string]int{}, checks: reflect.PointerTo(t).Implements(checkerType)}
-	for i := range t.NumField() {
-		sf := t.Field(i)
-		if sf.Tag.Get("json") == "-" || !sf.IsExported() && sf.Tag.Get("json") == "" && !sf.Anonymous {
-			continue
-		}
-		f, err := c.field(sf)
-		if err != nil {
-			return nil, fmt.Errorf("%v.%s: %w", t, sf.Name, err)
-		}
-		if _, taken := o.byName[f.name]; taken {
-			return nil, fmt.Errorf("%v.%s: json name %q is used twice", t, sf.Name, f.name)
-		}
-		f.index = i
-		o.byName[f.name] = len(o.fields)
-		o.fields = append(o.fields, f)
+	if err := c.members(o, t, nil); err != nil {
+		return nil, err
 	}
 	if len(o.fields) > maxFields {
 		return nil, fmt.Errorf("%v has more than %d members", t, maxFields)
@@ -75,10 +62,48 @@ func (c *compiler) object(t reflect.Type) (*object, error) {
 	return o, nil
 }
 
-func (c *compiler) field(sf reflect.StructField) (field, error) {
-	if sf.Anonymous {
-		return field{}, fmt.Errorf("embedded fields are not supported")
+// members adds the members of t, which stands at a place within the object. The
+// members of an embedded struct are the object's own.
+func (c *compiler) members(o *object, t reflect.Type, at []int) error {
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		if sf.Tag.Get("json") == "-" || !sf.IsExported() && sf.Tag.Get("json") == "" && !sf.Anonymous {
+			continue
+		}
+		index := append(slices.Clone(at), i)
+		if sf.Anonymous {
+			if err := c.embedded(o, sf, index); err != nil {
+				return fmt.Errorf("%v.%s: %w", t, sf.Name, err)
+			}
+			continue
+		}
+		f, err := c.field(sf)
+		if err != nil {
+			return fmt.Errorf("%v.%s: %w", t, sf.Name, err)
+		}
+		if _, taken := o.byName[f.name]; taken {
+			return fmt.Errorf("%v.%s: json name %q is used twice", t, sf.Name, f.name)
+		}
+		f.index = index
+		o.byName[f.name] = len(o.fields)
+		o.fields = append(o.fields, f)
 	}
+	return nil
+}
+
+// embedded adds the members of an embedded struct. Such a struct cannot have a
+// Check of its own: Go would promote it, or drop it when two structs have one.
+func (c *compiler) embedded(o *object, sf reflect.StructField, index []int) error {
+	switch {
+	case sf.Type.Kind() != reflect.Struct || !sf.IsExported() || sf.Tag.Get("json") != "":
+		return fmt.Errorf("only exported structs without a json tag can be embedded")
+	case reflect.PointerTo(sf.Type).Implements(checkerType):
+		return fmt.Errorf("an embedded struct cannot have a Check method; call its rules from the Check of the struct around it")
+	}
+	return c.members(o, sf.Type, index)
+}
+
+func (c *compiler) field(sf reflect.StructField) (field, error) {
 	if !sf.IsExported() {
 		return field{}, fmt.Errorf("a field with a json tag must be exported")
 	}

@@ -80,7 +80,7 @@ func (st *state) object(o *object, v reflect.Value, top bool) error {
 		f := &o.fields[i]
 		seen[i/64] |= 1 << (i % 64)
 		st.push(f.name, i)
-		err = st.member(f.node, v.Field(f.index))
+		err = st.member(f.node, v.FieldByIndex(f.index))
 		st.pop()
 		if err != nil {
 			return err

@@ -34,7 +34,8 @@
 //
 // Strings, bools, int32, Uint64, jsontext.Value (kept as it came), structs,
 // pointers to structs (nil when absent), and slices of all these. Recursive
-// types are refused.
+// types are refused. The members of an embedded struct are those of the struct
+// around it, which also checks them: an embedded one has no Check of its own.
 //
 // # Refusals
 //

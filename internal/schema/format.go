@@ -56,6 +56,14 @@ func (n *node) checkString(s string) (normal, problem string) {
 	}
 }
 
+// EmailProblem says what is wrong with an e-mail address, in the words of the
+// rule email; empty: nothing is.
+func EmailProblem(s string) string { return emailProblem(s) }
+
+// PhoneProblem says what is wrong with a phone number, in the words of the rule
+// e164; empty: nothing is.
+func PhoneProblem(s string) string { return phoneProblem(s) }
+
 func labelProblem(s string) string {
 	if strings.ContainsFunc(s, unicode.IsControl) {
 		return "must not contain control characters"

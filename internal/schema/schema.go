@@ -38,7 +38,7 @@ type object struct {
 // field is one wire member of an object.
 type field struct {
 	name  string
-	index int // of the Go field
+	index []int // of the Go field, through embedded structs
 	doc   string
 	tag   reflect.StructTag
 	*node

@@ -207,3 +207,53 @@ func TestOpenAPISameNameTwice(t *testing.T) {
 	}()
 	Of[rich]().OpenAPI(components)
 }
+
+// Shared is embedded by two structs.
+type Shared struct {
+	First  string `json:"first" check:"required" doc:"."`
+	Second int32  `json:"second,omitzero" doc:"."`
+}
+
+// TestEmbedded reads and writes the members of an embedded struct as those of
+// the struct around it.
+func TestEmbedded(t *testing.T) {
+	type around struct {
+		Before string `json:"before" check:"required" doc:"."`
+		Shared
+		After bool `json:"after,omitzero" doc:"."`
+	}
+	s := Of[around]()
+	var got around
+	if problems := s.Decode([]byte(`{"after":true,"second":2,"first":"f","before":"b"}`), &got); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := around{Before: "b", Shared: Shared{First: "f", Second: 2}, After: true}
+	if got != want {
+		t.Errorf("%+v", got)
+	}
+	encoded, err := Encode(got)
+	if err != nil || string(encoded) != `{"before":"b","first":"f","second":2,"after":true}` {
+		t.Errorf("%s %v", encoded, err)
+	}
+	problems := s.Decode([]byte(`{"before":"b","shared":{}}`), new(around))
+	if len(problems) != 2 {
+		t.Errorf("problems: %v", problems)
+	}
+	for name, make := range map[string]func(){
+		"used twice": func() {
+			Of[struct {
+				Shared
+				First string `json:"first" doc:"."`
+			}]()
+		},
+		"json tag": func() {
+			Of[struct {
+				Shared `json:"shared"`
+			}]()
+		},
+	} {
+		if text := panics(make); !strings.Contains(text, name) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

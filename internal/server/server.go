@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"latchkey/internal/config"
 	"latchkey/internal/domain"
 	"latchkey/internal/engine"
+	"latchkey/internal/oidc"
 	"latchkey/internal/openapi"
 	"latchkey/internal/ops"
 	"latchkey/internal/store"
@@ -38,6 +40,7 @@ type Server struct {
 	store    *store.Store
 	address  *net.TCPAddr
 	serving  []*serving // the interface first
+	outbox   *outbox
 	draining atomic.Bool
 }
 
@@ -73,15 +76,22 @@ func New(c *config.Config, s *store.Store, keys engine.Keys, log *slog.Logger, v
 	if err != nil {
 		return nil, err
 	}
-	limits := domain.Limits{
-		Users: c.Limits.Users, Tags: c.Limits.Tags,
-		LongLivedAPIKeys: c.Limits.LongLivedAPIKeys, ExpiringAPIKeys: c.Limits.ExpiringAPIKeys,
-		Wallets: c.Limits.Wallets, PrivateKeys: c.Limits.PrivateKeys,
+	router, err := newRouter(c)
+	if err != nil {
+		return nil, err
 	}
 	srv := &Server{config: c, log: log, store: s}
 	metrics := api.NewMetrics()
+	srv.outbox = newOutbox(outbox{
+		store: s, identity: keys.Identity, router: router, log: log, metrics: metrics, now: time.Now,
+		poll: poll(c), lease: leaseFor,
+	})
 	handler := api.New(api.Config{
-		Engine:  engine.New(s, catalog, keys, limits, time.Now),
+		Engine: engine.New(engine.Config{
+			Store: s, Catalog: catalog, Keys: keys, Limits: limits(&c.Limits), Now: time.Now,
+			Tokens: oidc.New(oidc.Options{Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
+			Outbox: router,
+		}),
 		Catalog: catalog, Log: log, Metrics: metrics, Documents: documents,
 		Ready: func(ctx context.Context) error {
 			if srv.draining.Load() {
@@ -108,6 +118,15 @@ func New(c *config.Config, s *store.Store, keys engine.Keys, log *slog.Logger, v
 		}
 	}
 	return srv, nil
+}
+
+func limits(c *config.Limits) domain.Limits {
+	return domain.Limits{
+		Users: c.Users, Tags: c.Tags,
+		LongLivedAPIKeys: c.LongLivedAPIKeys, ExpiringAPIKeys: c.ExpiringAPIKeys,
+		Wallets: c.Wallets, PrivateKeys: c.PrivateKeys, Policies: c.Policies,
+		Authenticators: c.Authenticators, OAuthProviders: c.OAuthProviders,
+	}
 }
 
 func (s *Server) listen(address string, h http.Handler) error {
@@ -190,17 +209,16 @@ func (s *Server) BaseURL() string {
 	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(s.address.Port))
 }
 
-// Run answers requests until ctx ends, then lets those under way finish.
+// Run answers requests and sends messages until ctx ends, then lets those under
+// way finish.
 func (s *Server) Run(ctx context.Context) error {
-	sweeping, stop := context.WithCancel(ctx)
-	swept := make(chan struct{})
-	go func() {
-		defer close(swept)
-		s.sweep(sweeping)
-	}()
+	ctx, stop := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() { s.sweep(ctx) })
+	beside.Go(func() { s.outbox.run(ctx, s.config.Timeouts.Drain) })
 	defer func() {
 		stop()
-		<-swept
+		beside.Wait()
 	}()
 	failed := make(chan error, len(s.serving))
 	for _, on := range s.serving {
@@ -208,6 +226,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	select {
 	case err := <-failed:
+		stop()
 		return errors.Join(err, s.shutdown(ctx))
 	case <-ctx.Done():
 	}

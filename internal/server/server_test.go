@@ -26,8 +26,11 @@ import (
 
 	"latchkey/internal/config"
 	"latchkey/internal/engine"
+	"latchkey/internal/pgtest"
 	"latchkey/internal/server"
 )
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 // start runs a server on a fresh SQLite file; stop ends it and returns what
 // Run returned.
@@ -70,7 +73,7 @@ func start(t *testing.T, c config.Config) (srv *server.Server, stop func() error
 // TestDrain stops the server while a request is half sent: the request is
 // answered, new ones are not taken, and nothing is left running.
 func TestDrain(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // other tests may have started PostgreSQL
 	srv, stop := start(t, config.Default())
 	address := strings.TrimPrefix(srv.BaseURL(), "http://")
 	conn, err := net.Dial("tcp", address)

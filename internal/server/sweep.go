@@ -4,25 +4,31 @@ import (
 	"context"
 	"time"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/store"
 	"latchkey/internal/vault"
 )
 
-// sweepEvery is how often expired secrets are looked for. Import targets are
-// refused as soon as they expire; this is about how long their private halves
-// remain.
-const sweepEvery = 15 * time.Minute
+const (
+	// sweepEvery is how often expired secrets are looked for. Import targets
+	// and codes are refused as soon as they expire; this is about how long
+	// their private halves and hashes remain.
+	sweepEvery = 15 * time.Minute
+	// sweepAfter leaves codes and messages for a while after they expired, so
+	// that somebody who is late is told what is wrong.
+	sweepAfter = time.Hour
+)
 
-// sweep deletes expired import targets until ctx ends.
+// sweep deletes what has expired until ctx ends.
 func (s *Server) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
 		switch dropped, err := Sweep(ctx, s.store, time.Now()); {
 		case err != nil && ctx.Err() == nil:
-			s.log.Error("deleting expired import targets", "error", err)
+			s.log.Error("deleting expired import targets, codes and messages", "error", err)
 		case dropped > 0:
-			s.log.Info("deleted expired import targets", "targets", dropped)
+			s.log.Info("deleted expired import targets, codes and messages", "count", dropped)
 		}
 		select {
 		case <-ctx.Done():
@@ -32,37 +38,96 @@ func (s *Server) sweep(ctx context.Context) {
 	}
 }
 
-// Sweep deletes the import targets of all organizations that have expired, and
-// returns how many there were.
+// Sweep deletes the import targets and one-time codes of all organizations that
+// have expired, and the messages that nobody could send in time, and returns how
+// many there were.
 func Sweep(ctx context.Context, s *store.Store, now time.Time) (dropped int, err error) {
 	err = eachOrganization(ctx, s, func(org string) error {
 		n, err := sweepOrganization(ctx, s, org, now)
 		dropped += n
 		return err
 	})
-	return dropped, err
+	if err != nil {
+		return dropped, err
+	}
+	n, err := sweepMessages(ctx, s, now)
+	return dropped + n, err
 }
 
 func sweepOrganization(ctx context.Context, s *store.Store, org string, now time.Time) (dropped int, err error) {
 	err = s.Update(ctx, org, func(tx *store.Tx) error {
-		dropped = 0
-		targets, err := tx.ImportTargets().List("", 0)
+		targets, err := sweepTargets(tx, now)
 		if err != nil {
 			return err
 		}
-		for _, target := range targets {
-			if !target.Expired(now) {
+		codes, err := sweepCodes(tx, now)
+		dropped = targets + codes
+		return err // nothing written, nothing committed
+	})
+	return dropped, err
+}
+
+func sweepTargets(tx *store.Tx, now time.Time) (dropped int, err error) {
+	targets, err := tx.ImportTargets().List("", 0)
+	if err != nil {
+		return 0, err
+	}
+	for _, target := range targets {
+		if !target.Expired(now) {
+			continue
+		}
+		if err := vault.DropExpired(tx.Shelf(), target.ID); err != nil {
+			return 0, err
+		}
+		if err := tx.ImportTargets().Delete(target.ID); err != nil {
+			return 0, err
+		}
+		dropped++
+	}
+	return dropped, nil
+}
+
+func sweepCodes(tx *store.Tx, now time.Time) (dropped int, err error) {
+	codes, err := tx.OTPs().List("", 0)
+	if err != nil {
+		return 0, err
+	}
+	for _, code := range codes {
+		if now.Sub(code.ExpiresAt) < sweepAfter {
+			continue
+		}
+		if code.Sealed {
+			if err := vault.DropNoteTarget(tx.Shelf(), code.ID); err != nil {
+				return 0, err
+			}
+		}
+		if err := tx.OTPs().Delete(code.ID); err != nil {
+			return 0, err
+		}
+		dropped++
+	}
+	return dropped, nil
+}
+
+// sweepMessages deletes what the outbox would have deleted, on servers that
+// send nothing.
+func sweepMessages(ctx context.Context, s *store.Store, now time.Time) (dropped int, err error) {
+	err = s.Outbox(ctx, func(messages store.Table[domain.Message]) error {
+		dropped = 0
+		all, err := messages.List("", 0)
+		if err != nil {
+			return err
+		}
+		for _, m := range all {
+			if m.ExpiresAt.IsZero() || now.Sub(m.ExpiresAt) < sweepAfter || m.LeasedUntil.After(now) {
 				continue
 			}
-			if err := vault.DropExpired(tx.Shelf(), target.ID); err != nil {
-				return err
-			}
-			if err := tx.ImportTargets().Delete(target.ID); err != nil {
+			if err := messages.Delete(m.ID); err != nil {
 				return err
 			}
 			dropped++
 		}
-		return nil // nothing written, nothing committed
+		return nil
 	})
 	return dropped, err
 }

@@ -1,6 +1,7 @@
 package servertest
 
 import (
+	"bytes"
 	"crypto/ecdh"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -13,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/mr-tron/base58"
+
+	"latchkey/client"
 )
 
 // This file is the client's side of import and export, as clients do it.
@@ -82,16 +86,47 @@ func (r *Recipient) Open(t testing.TB, s *Server, c *Caller, exportBundle string
 	if export.OrganizationID != c.OrganizationID {
 		t.Fatalf("the export is for %s", export.OrganizationID)
 	}
+	return r.decrypt(t, unhex(t, export.EncappedPublic), unhex(t, export.Ciphertext))
+}
+
+// LogIn opens a credential bundle, and returns the user of the organization
+// whose key is in it.
+func (r *Recipient) LogIn(t testing.TB, c *Caller, credentialBundle string) *Caller {
+	t.Helper()
+	raw, err := base58.Decode(credentialBundle)
+	if err != nil || len(raw) != 33+32+16+4 {
+		t.Fatalf("a bundle of %d bytes: %v", len(raw), err)
+	}
+	payload, checksum := raw[:len(raw)-4], raw[len(raw)-4:]
+	once := sha256.Sum256(payload)
+	if twice := sha256.Sum256(once[:]); !bytes.Equal(twice[:4], checksum) {
+		t.Fatal("the bundle's checksum is wrong")
+	}
+	x, y := elliptic.UnmarshalCompressed(elliptic.P256(), payload[:33])
+	if x == nil {
+		t.Fatal("the bundle has no point")
+	}
+	enc := append([]byte{4}, append(x.FillBytes(make([]byte, 32)), y.FillBytes(make([]byte, 32))...)...)
+	key, err := client.ParsePrivateKey(client.P256, hex.EncodeToString(r.decrypt(t, enc, payload[33:])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := *c
+	user.Key, user.Stamper = key, key.Stamper()
+	return &user
+}
+
+func (r *Recipient) decrypt(t testing.TB, enc, ciphertext []byte) []byte {
+	t.Helper()
 	private, err := hpke.DHKEM(ecdh.P256()).NewPrivateKey(r.key.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	enc := unhex(t, export.EncappedPublic)
 	recipient, err := hpke.NewRecipient(enc, private, hpke.HKDFSHA256(), hpke.AES256GCM(), []byte(hpkeInfo))
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret, err := recipient.Open(slices.Concat(enc, r.key.PublicKey().Bytes()), unhex(t, export.Ciphertext))
+	secret, err := recipient.Open(slices.Concat(enc, r.key.PublicKey().Bytes()), ciphertext)
 	if err != nil {
 		t.Fatal(err)
 	}

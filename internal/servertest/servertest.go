@@ -36,18 +36,27 @@ type Server struct {
 	URL   string
 	Store *store.Store
 	Keys  engine.Keys
-	Root  *Caller          // its root user
-	Log   *Log             // everything that was logged
-	Stop  func(testing.TB) // ends the server before the test does
+	Root  *Caller // its root user
+	Log   *Log    // everything that was logged
+	// Outbox is the folder that messages are written to; see Mail. Empty: the
+	// config says how to send them.
+	Outbox string
+	Stop   func(testing.TB) // ends the server before the test does
 }
 
 // Each runs a test on every store.
 func Each(t *testing.T, test func(t *testing.T, s *Server)) {
 	t.Helper()
+	EachStore(t, func(t *testing.T, storeURL string) { test(t, Start(t, storeURL, config.Default())) })
+}
+
+// EachStore runs a test with a fresh store of every kind.
+func EachStore(t *testing.T, test func(t *testing.T, storeURL string)) {
+	t.Helper()
 	for name, url := range stores() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, Start(t, url(t), config.Default()))
+			test(t, url(t))
 		})
 	}
 }
@@ -62,7 +71,9 @@ func stores() map[string]func(testing.TB) string {
 // SQLite is the URL of a fresh embedded store.
 func SQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "latchkey.db") }
 
-// Start runs the service on a store until the test ends.
+// Start runs the service on a store until the test ends. Issuers of tokens on
+// this machine are accepted, and unless the config says how to send mail or SMS,
+// both are written to a folder.
 func Start(t testing.TB, storeURL string, c config.Config) *Server {
 	t.Helper()
 	return StartWith(t, storeURL, c, masterKey(t, storeURL), "")
@@ -76,7 +87,10 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Listen, c.Store = "127.0.0.1:0", storeURL
+	c.Listen, c.Store, c.Dev.LoopbackIssuers = "127.0.0.1:0", storeURL, true
+	if c.Mail.Host == "" && c.SMS.URL == "" && c.Dev.Outbox == "" {
+		c.Dev.Outbox = filepath.Join(t.TempDir(), "outbox")
+	}
 	log := new(Log)
 	keys, err := server.OpenKeys(ctx, s, master, previous)
 	if err != nil {
@@ -108,7 +122,7 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 		})
 	}
 	t.Cleanup(func() { end(t) })
-	running := &Server{URL: srv.BaseURL(), Store: s, Keys: keys, Log: log, Stop: end}
+	running := &Server{URL: srv.BaseURL(), Store: s, Keys: keys, Log: log, Stop: end, Outbox: c.Dev.Outbox}
 	running.Root = running.Found(t, "Test organization")
 	return running
 }

@@ -1,8 +1,8 @@
 package store
 
-// Derived returns what build makes of the organization's resident records. It
-// is made once for each version of the organization: build must read nothing
-// but resident kinds, and what it returns is shared and never changes.
+// Derived returns what build makes of the organization's records. It is made
+// once for each version of the organization; what it returns is shared and never
+// changes.
 //
 // A transaction that has written records builds its own.
 func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
@@ -18,7 +18,16 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 	if ok {
 		return known.(T), nil
 	}
+	before := tx.looseReads
+	tx.looseReads = false
 	made, err := build()
+	loose := tx.looseReads
+	tx.looseReads = loose || before
+	if err == nil && loose {
+		// What it read was the newest state. Only if that is still our version
+		// may it be kept under it.
+		err = tx.store.checkVersion(tx.ctx, tx.org, tx.version)
+	}
 	if err != nil {
 		return made, err
 	}

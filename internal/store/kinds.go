@@ -45,6 +45,36 @@ var (
 	}
 )
 
+// Policies are asked on every request; the interfaces of contracts only when
+// one of them is called.
+var (
+	policies = Kind[domain.Policy]{
+		Name: "policy", Label: "policy", Resident: true,
+		ID: func(p *domain.Policy) string { return p.ID },
+		Unique: []Index[domain.Policy]{{
+			Name: ByName, Keys: func(p *domain.Policy) []string { return []string{p.Name} },
+			Taken: func(name string) error {
+				return fault.Taken("policy label must be unique: a policy named %q already exists", name)
+			},
+		}},
+	}
+	contractInterfaces = Kind[domain.ContractInterface]{
+		Name: "contract-interface", Label: "smart contract interface",
+		ID: func(c *domain.ContractInterface) string { return c.ID },
+	}
+	// waiting are the activities that wait, or once waited, for votes: they
+	// are found by their fingerprint alone.
+	waiting = Kind[domain.Waiting]{
+		Name: "waiting", Label: "activity",
+		ID: func(w *domain.Waiting) string { return w.Fingerprint },
+	}
+	otps = Kind[domain.OTP]{
+		Name: "otp", Label: "one-time code",
+		ID:    func(o *domain.OTP) string { return o.ID },
+		Lists: []Index[domain.OTP]{{Name: ByContact, Keys: (*domain.OTP).Keys}},
+	}
+)
+
 // Keys and wallets can be many: they are read one by one.
 var (
 	wallets = Kind[domain.Wallet]{
@@ -127,6 +157,7 @@ const (
 	ByWallet     = "wallet"
 	BySigner     = "signer"
 	ByTag        = "tag"
+	ByContact    = "contact"
 )
 
 // TagName is the key of a tag in its index by name: tags of different types do
@@ -145,6 +176,20 @@ func (tx *Tx) Organizations() Table[domain.Organization] {
 
 // Users holds the organization's users.
 func (tx *Tx) Users() Table[domain.User] { return In(tx, &users) }
+
+// Policies holds the organization's policies.
+func (tx *Tx) Policies() Table[domain.Policy] { return In(tx, &policies) }
+
+// ContractInterfaces holds what is known of contracts.
+func (tx *Tx) ContractInterfaces() Table[domain.ContractInterface] {
+	return In(tx, &contractInterfaces)
+}
+
+// Waiting holds the activities that were left to votes.
+func (tx *Tx) Waiting() Table[domain.Waiting] { return In(tx, &waiting) }
+
+// OTPs holds the one-time codes that were sent.
+func (tx *Tx) OTPs() Table[domain.OTP] { return In(tx, &otps) }
 
 // Tags holds the organization's tags.
 func (tx *Tx) Tags() Table[domain.Tag] { return In(tx, &tags) }

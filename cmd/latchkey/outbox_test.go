@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"latchkey/internal/mailtest"
+	"latchkey/internal/servertest"
+)
+
+// TestKilledWhileSending kills the program while it sends a mail. The next start
+// sends it, when the lease of the first has ended; the mail server recognises a
+// copy by its Message-ID.
+func TestKilledWhileSending(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, to string
+		hold     bool // the mail server does not answer until the program is dead
+		copies   int
+	}{
+		{"before the mail was handed over", "ada@example.com", true, 1},
+		{"after it was handed over", "slow-after@example.com", false, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := mailtest.Start(t)
+			g := servertest.NewGate(t)
+			g.Listen(t, m.SMTP)
+			if !tt.hold {
+				g.Open()
+			}
+			p := newProgram(t, m, g.Address)
+			server, _ := p.serve()
+			p.run("request", "--url", p.url, "--key", p.path("key"), "--organization", p.organization,
+				"init_otp", `{"otpType":"OTP_TYPE_EMAIL","contact":"`+tt.to+`","appName":"Test"}`)
+			until(t, "the mail is being sent", func() bool {
+				return g.Came.Load() > 0 && (tt.hold || received(t, m) > 0)
+			})
+			if err := server.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = server.Wait() // killed
+			g.Open()
+			server, log := p.serve()
+			until(t, "the mail has come", func() bool { return received(t, m) == tt.copies })
+			if err := server.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			if err := server.Wait(); err != nil { // it finishes what it sends
+				t.Fatalf("%v\n%s", err, log)
+			}
+			if !strings.Contains(log.String(), `"msg":"a message was sent"`) || !strings.Contains(log.String(), `"attempts":2`) {
+				t.Errorf("the log says %s", log)
+			}
+			for _, mail := range m.Messages() {
+				if mail.To != tt.to || mail.Header.Get("Message-ID") != m.Messages()[0].Header.Get("Message-ID") {
+					t.Errorf("another mail came: %v", mail.Header)
+				}
+			}
+			if n := received(t, m); n != tt.copies {
+				t.Errorf("%d mails came", n)
+			}
+		})
+	}
+}
+
+// program is a production server with one organization.
+type program struct {
+	t            *testing.T
+	dir          string
+	url          string
+	organization string
+}
+
+func newProgram(t *testing.T, m *mailtest.Server, mail string) *program {
+	t.Helper()
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listen := probe.Addr().String()
+	if err := probe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := &program{t: t, dir: t.TempDir(), url: "http://" + listen}
+	host, port, err := net.SplitHostPort(mail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"password": m.Password + "\n",
+		"latchkey.yaml": "listen: " + listen + "\nmail: {host: " + host + ", port: " + port + ", ca: " + m.CAFile +
+			", username: " + m.Username + ", password: file:password, from: login@example.com}\n",
+	} {
+		if err := os.WriteFile(p.path(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	public := strings.TrimSpace(p.run("keygen", "--out", p.path("key")))
+	var founded struct {
+		OrganizationID string `json:"organizationId"`
+	}
+	given := p.run("init", "--config", p.path("latchkey.yaml"), "--organization", "Acme", "--user", "Ada", "--public-key", public)
+	if err := json.Unmarshal([]byte(given), &founded); err != nil {
+		t.Fatal(err)
+	}
+	p.organization = founded.OrganizationID
+	return p
+}
+
+func (p *program) path(name string) string { return filepath.Join(p.dir, name) }
+
+func (p *program) run(args ...string) string {
+	p.t.Helper()
+	var out, complaints bytes.Buffer
+	cmd := exec.Command("latchkey", args...)
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	if err := cmd.Run(); err != nil {
+		p.t.Fatalf("latchkey %v: %v\n%s", args, err, complaints.String())
+	}
+	return out.String()
+}
+
+// serve starts the server and waits until it answers. Its log may be read when
+// it has ended.
+func (p *program) serve() (*exec.Cmd, *bytes.Buffer) {
+	p.t.Helper()
+	log := new(bytes.Buffer)
+	cmd := exec.Command("latchkey", "serve", "--config", p.path("latchkey.yaml"))
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it has mostly ended already
+		_ = cmd.Wait()
+	})
+	until(p.t, "the server answers", func() bool {
+		reply, err := http.Get(p.url + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer reply.Body.Close()
+		return reply.StatusCode == http.StatusOK
+	})
+	return cmd, log
+}
+
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(25 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+// received counts the mails that have come whole.
+func received(t *testing.T, m *mailtest.Server) (n int) {
+	t.Helper()
+	entries, err := os.ReadDir(m.MailDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,169 @@
+package config
+
+import (
+	"net"
+	"net/mail"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// This file holds how the settings of mail and SMS are checked. Whether they
+// fit together in every respect is known to the package that sends.
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`)
+
+func (p *parser) host(to *string) func(string, *yaml.Node) {
+	const want = "a host name or an IP address, without a port"
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, want)
+		switch {
+		case !ok:
+		case v == "", net.ParseIP(v) != nil, hostName.MatchString(v) && len(v) <= 253:
+			*to = v
+		default:
+			p.mistake(n, "%s must be %s, not %s", path, want, show(v))
+		}
+	}
+}
+
+func (p *parser) port(to *int) func(string, *yaml.Node) {
+	const want = "a port from 1 to 65535 (0 = the usual one)"
+	return func(path string, n *yaml.Node) {
+		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" {
+			p.mistake(n, "%s must be %s, not %s", path, want, kind(n))
+			return
+		}
+		v, err := strconv.ParseUint(n.Value, 10, 16)
+		if err != nil || !wholeNumber.MatchString(n.Value) {
+			p.mistake(n, "%s must be %s, not %s", path, want, show(n.Value))
+			return
+		}
+		*to = int(v)
+	}
+}
+
+// line is a text without control characters, which could end a header.
+func (p *parser) line(to *string) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, "text")
+		switch {
+		case !ok:
+		case strings.ContainsFunc(v, unicode.IsControl):
+			p.mistake(n, "%s must be one line without control characters", path)
+		default:
+			*to = v
+		}
+	}
+}
+
+func (p *parser) template(to *string) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		if v, ok := p.text(path, n, "text"); ok {
+			*to = v
+		}
+	}
+}
+
+const wantEmail = "an e-mail address such as login@example.com"
+
+func (p *parser) email(to *string) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, wantEmail)
+		switch {
+		case !ok:
+		case v == "" || isEmail(v):
+			*to = v
+		default:
+			p.mistake(n, "%s must be %s, and nothing else", path, wantEmail)
+		}
+	}
+}
+
+func isEmail(v string) bool {
+	a, err := mail.ParseAddress(v)
+	return err == nil && a.Address == v && !strings.ContainsFunc(v, unicode.IsControl)
+}
+
+// senders is a list of addresses and domains.
+func (p *parser) senders(to *[]string) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		if n.Kind != yaml.SequenceNode {
+			p.mistake(n, "%s must be a list of e-mail addresses and domains, not %s", path, kind(n))
+			return
+		}
+		var all []string
+		for i, element := range n.Content {
+			if element.Kind == yaml.AliasNode {
+				continue // already refused
+			}
+			place := path + "[" + strconv.Itoa(i) + "]"
+			v, ok := p.text(place, element, wantEmail+", or a domain")
+			if ok && !isEmail(v) && !hostName.MatchString(v) {
+				p.mistake(element, "%s must be %s, or a domain", place, wantEmail)
+			}
+			all = append(all, v)
+		}
+		*to = all
+	}
+}
+
+var headerName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+
+// headers are secrets by name.
+func (p *parser) headers(to *map[string]Secret) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		if n.Kind != yaml.MappingNode {
+			p.mistake(n, "%s must hold headers (name: value), not %s", path, kind(n))
+			return
+		}
+		all, seen := map[string]Secret{}, map[string]int{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i], n.Content[i+1]
+			if key.Kind == yaml.AliasNode || value.Kind == yaml.AliasNode {
+				continue // already refused
+			}
+			if key.Kind != yaml.ScalarNode || !headerName.MatchString(key.Value) {
+				p.mistake(key, "%s: the name of a header must be letters, digits and hyphens", path)
+				continue
+			}
+			place, name := join(path, key.Value), strings.ToLower(key.Value)
+			if before, ok := seen[name]; ok {
+				p.mistake(key, "%s is set twice: first on line %d", place, before)
+				continue
+			}
+			seen[name] = key.Line
+			if s, ok := p.readSecret(place, value, "text, file:PATH or env:NAME"); ok {
+				all[key.Value] = s
+			}
+		}
+		if len(all) > 0 {
+			*to = all
+		}
+	}
+}
+
+// wholeMail looks at the section as a whole.
+func (p *parser) wholeMail(n *yaml.Node, m *Mail) {
+	rest := m.CA + m.Username + string(m.Password) + m.From + m.FromName + strings.Join(m.AllowFrom, "") + m.Hello
+	switch {
+	case m.Host == "" && rest != "":
+		p.mistake(n, "mail.host is missing: without it no mail is sent, whatever else is set")
+	case m.Host != "" && m.From == "":
+		p.mistake(n, "mail.from is missing: mail needs an address to come from")
+	case m.Username != "" && m.Password == "":
+		p.mistake(n, "mail.username is set without mail.password: set both or neither")
+	case m.Username == "" && m.Password != "":
+		p.mistake(n, "mail.password is set without mail.username: set both or neither")
+	}
+}
+
+// wholeSMS looks at the section as a whole.
+func (p *parser) wholeSMS(n *yaml.Node, s *SMS) {
+	if s.URL == "" && (len(s.Headers) > 0 || s.Body != "" || s.CA != "") {
+		p.mistake(n, "sms.url is missing: without it no SMS is sent, whatever else is set")
+	}
+}

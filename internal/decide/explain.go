@@ -1,0 +1,97 @@
+package decide
+
+import (
+	"latchkey/internal/domain"
+	"latchkey/internal/policy"
+)
+
+// Explanation is a decision with everything that led to it.
+type Explanation struct {
+	*Decision
+	// RootApprovals are the members of the root quorum whose approval counts.
+	RootApprovals []string
+	// Asked says that the policies were asked. They are explained in any case.
+	Asked    bool
+	Policies []Explained
+	// CanApprove are those whose vote would still count.
+	CanApprove []*domain.User
+}
+
+// Explained is one policy with the value of every part of its expressions.
+type Explained struct {
+	Policy     *policy.Policy
+	Evaluation domain.Evaluation
+	Condition  []policy.Step
+	Consensus  []policy.Step
+	Time       []policy.Step
+}
+
+// Explain decides as Decide does, and says why.
+func (c *Case) Explain() (*Explanation, error) {
+	decision, err := c.Decide()
+	if err != nil {
+		return nil, err
+	}
+	e := &Explanation{Decision: decision, Asked: decision.Evaluations != nil}
+	for _, id := range c.approvers() {
+		if c.Organization.RootQuorum.Has(id) {
+			e.RootApprovals = append(e.RootApprovals, id)
+		}
+	}
+	if e.Policies, err = c.explained(); err != nil {
+		return nil, err
+	}
+	if decision.Outcome != Pending {
+		return e, nil
+	}
+	users, err := c.Users()
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range users {
+		if c.Counts(u.ID) {
+			continue
+		}
+		may, err := c.MayVote(u)
+		if err != nil {
+			return nil, err
+		}
+		if may {
+			e.CanApprove = append(e.CanApprove, u)
+		}
+	}
+	return e, nil
+}
+
+func (c *Case) explained() ([]Explained, error) {
+	d, err := c.decision()
+	if err != nil || d == nil {
+		return nil, err
+	}
+	env, err := c.env()
+	if err != nil {
+		return nil, err
+	}
+	trace := func(e *policy.Expr) []policy.Step {
+		if e == nil {
+			return nil
+		}
+		if steps := e.Trace(env); len(steps) > 0 {
+			return steps
+		}
+		// A bare literal, of which there is nothing to trace.
+		return []policy.Step{{End: len(e.Source()), Source: e.Source(), Value: e.String()}}
+	}
+	var all []Explained
+	for i := range d.Evaluations {
+		p := d.Evaluations[i].Policy
+		all = append(all, Explained{
+			Policy: p, Evaluation: recorded(&d.Evaluations[i]),
+			Condition: trace(p.Condition), Consensus: trace(p.Consensus), Time: trace(p.Time),
+		})
+	}
+	for _, b := range c.Rules.broken {
+		all = append(all, Explained{Policy: &policy.Policy{ID: b.PolicyID}, Evaluation: b})
+	}
+	return all, nil
+}

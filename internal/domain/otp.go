@@ -1,0 +1,62 @@
+package domain
+
+import "time"
+
+// OTP is a one-time code that was sent to somebody. The code itself is kept
+// only as a keyed hash.
+type OTP struct {
+	ID      string  `json:"id"`
+	Type    OTPType `json:"type"`
+	Contact string  `json:"contact"`
+	// UserIdentifier is what the caller limits the rate by, if anything.
+	UserIdentifier string `json:"userIdentifier,omitzero"`
+	MAC            []byte `json:"mac"`
+	// Auth says that the code logs in by itself (otp_auth), and does not
+	// verify a contact; the two kinds are not mixed.
+	Auth bool `json:"auth,omitzero"`
+	// Sealed says that the code must come sealed to the code's import target.
+	Sealed    bool      `json:"sealed,omitzero"`
+	Attempts  int       `json:"attempts,omitzero"` // that failed
+	CreatedAt time.Time `json:"createdAt"`
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+// OTPType says how a code is sent.
+type OTPType string
+
+// The types of codes.
+const (
+	OTPEmail OTPType = "OTP_TYPE_EMAIL"
+	OTPSMS   OTPType = "OTP_TYPE_SMS"
+)
+
+// Enum lists the types for the schema.
+func (OTPType) Enum() []string { return []string{string(OTPEmail), string(OTPSMS)} }
+
+// OTPAttempts is how often a code may be guessed.
+const OTPAttempts = 3
+
+// Active reports whether the code can still be used.
+func (o *OTP) Active(now time.Time) bool {
+	return o.Attempts < OTPAttempts && now.Before(o.ExpiresAt)
+}
+
+// Keys are what the rate of codes is limited by.
+func (o *OTP) Keys() []string {
+	keys := []string{OTPContact(o.Type, o.Contact)}
+	if o.UserIdentifier != "" {
+		keys = append(keys, OTPUser(o.UserIdentifier))
+	}
+	return keys
+}
+
+// OTPContact is the key of the codes that were sent to one contact.
+func OTPContact(t OTPType, contact string) string {
+	if t == OTPEmail {
+		contact = NormalEmail(contact)
+	}
+	return "contact " + string(t) + " " + contact
+}
+
+// OTPUser is the key of the codes that were sent for one user identifier.
+func OTPUser(identifier string) string { return "user " + identifier }

@@ -1,0 +1,331 @@
+package server_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"latchkey/internal/config"
+	"latchkey/internal/domain"
+	"latchkey/internal/ids"
+	"latchkey/internal/mailtest"
+	"latchkey/internal/notify"
+	"latchkey/internal/pgtest"
+	. "latchkey/internal/servertest"
+	"latchkey/internal/store"
+)
+
+// These tests send to a real mail server and a real SMS gateway.
+
+// sendingTo is the config of a server that uses them.
+func sendingTo(t *testing.T, m *mailtest.Server, address string) config.Config {
+	t.Helper()
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := config.Default()
+	c.Mail.Host, c.Mail.CA, c.Mail.From = host, m.CAFile, "login@example.com"
+	c.Mail.Username, c.Mail.Password = m.Username, config.Secret(m.Password)
+	if c.Mail.Port, err = strconv.Atoi(port); err != nil {
+		t.Fatal(err)
+	}
+	c.SMS.URL, c.SMS.Headers = config.Secret(m.SMS), map[string]config.Secret{"Authorization": config.Secret("Bearer " + m.SMSToken)}
+	return c
+}
+
+// code asks for a one-time code, as a client does.
+func code(t *testing.T, c *Caller, contact string, more ...any) {
+	t.Helper()
+	params := map[string]any{"otpType": "OTP_TYPE_EMAIL", "contact": contact, "appName": "Test"}
+	if strings.HasPrefix(contact, "+") {
+		params["otpType"] = "OTP_TYPE_SMS"
+	}
+	for i := 0; i < len(more); i += 2 {
+		params[more[i].(string)] = more[i+1]
+	}
+	c.Submit(t, "init_otp", params)
+}
+
+const secretCode = "SECRET77"
+
+// post puts a message with a known code into the outbox.
+func post(t *testing.T, s *Server, to string) {
+	t.Helper()
+	now := time.Now()
+	kind := notify.OTPEmail
+	if strings.HasPrefix(to, "+") {
+		kind = notify.OTPSMS
+	}
+	m := notify.Message{ID: ids.New(), Kind: kind, To: to, Code: secretCode, CreatedAt: now, ExpiresAt: now.Add(5 * time.Minute)}
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := s.Keys.Identity.SealNote(domain.OutboxPurpose, text)
+	if err == nil {
+		err = s.Store.Update(t.Context(), s.Root.OrganizationID, func(tx *store.Tx) error {
+			return tx.Post(&domain.Message{
+				ID: m.ID, OrganizationID: s.Root.OrganizationID, Sealed: sealed, CreatedAt: now, ExpiresAt: m.ExpiresAt,
+			})
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Many messages and several servers: each message arrives, and arrives once.
+func TestEachMessageIsSentOnce(t *testing.T) {
+	t.Parallel()
+	const messages = 50
+	for _, tt := range []struct {
+		name    string
+		store   func(testing.TB) string
+		servers int
+	}{{"one on SQLite", SQLite, 1}, {"three on PostgreSQL", pgtest.URL, 3}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m, g, url := mailtest.Start(t), NewGate(t), tt.store(t)
+			g.Listen(t, m.SMTP)
+			var all []*Server
+			for range tt.servers {
+				all = append(all, Start(t, url, sendingTo(t, m, g.Address)))
+			}
+			// Some are there at once, for all servers to fall upon, and wait
+			// until each has its hands full; the rest come one by one, through
+			// all of them.
+			for i := range messages / 2 {
+				post(t, all[0], fmt.Sprintf("posted%d@example.com", i))
+			}
+			for g.Came.Load() < int32(8*tt.servers) {
+				time.Sleep(10 * time.Millisecond)
+			}
+			g.Open()
+			var asking sync.WaitGroup
+			for n, s := range all {
+				asking.Go(func() {
+					for i := n; i < messages/2; i += len(all) {
+						code(t, s.As(all[0].Root), fmt.Sprintf("asked%d@example.com", i))
+					}
+				})
+			}
+			asking.Wait()
+			all[0].Sent(t)
+
+			count, seen := 0, map[string]bool{}
+			for _, mail := range m.Messages() {
+				count++
+				seen[mail.To], seen[mail.Header.Get("Message-ID")] = true, true
+				if mail.Header.Get(notify.HeaderCode) != "" {
+					t.Error("a mail that is really sent has the code in its header")
+				}
+			}
+			if count != messages || len(seen) != 2*messages {
+				t.Errorf("%d mails with %d recipients and ids", count, len(seen))
+			}
+			busy := 0
+			for n, s := range all {
+				sent := strings.Count(s.Log.String(), `"msg":"a message was sent"`)
+				t.Logf("server %d sent %d", n, sent)
+				if count -= sent; sent > 0 {
+					busy++
+				}
+			}
+			if count != 0 || busy != len(all) {
+				t.Errorf("%d servers of %d sent messages; %d more were sent than arrived", busy, len(all), -count)
+			}
+		})
+	}
+}
+
+// What a mail server or a gateway refuses for now is sent later; what it
+// refuses for good is given up. The log tells neither codes nor recipients.
+func TestRefusedMessages(t *testing.T) {
+	t.Parallel()
+	EachStore(t, func(t *testing.T, storeURL string) {
+		m := mailtest.Start(t)
+		s := Start(t, storeURL, sendingTo(t, m, m.SMTP))
+		recipients := map[string]bool{
+			"fail-once+ada@example.com": true,
+			"reject+ada@example.com":    false,
+			"echo+ada@example.com":      false,
+			"+15550000404":              false,
+		}
+		for to := range recipients {
+			post(t, s, to)
+		}
+		s.Sent(t)
+		arrived := map[string]int{}
+		for _, mail := range m.Messages() {
+			arrived[mail.To]++
+		}
+		for to, want := range recipients {
+			if (arrived[to] == 1) != want || arrived[to] > 1 {
+				t.Errorf("%s got %d messages", to, arrived[to])
+			}
+		}
+		log := s.Log.String()
+		for _, secret := range []string{secretCode, "ada@", "15550000404", m.Password, m.SMSToken} {
+			if strings.Contains(log, secret) {
+				t.Errorf("the log holds %s:\n%s", secret, log)
+			}
+		}
+		if got := strings.Count(log, "is given up"); got != 3 {
+			t.Errorf("%d messages were given up, by the log:\n%s", got, s.Log.Complaints())
+		}
+		if got := strings.Count(log, `"level":"ERROR","msg":"a message was not sent, and is given up"`); got != 3 {
+			t.Errorf("%d are errors", got)
+		}
+		reply := Send(t, http.MethodGet, s.URL+"/metrics", nil, nil)
+		for _, want := range []string{`{outcome="sent"} 1`, `{outcome="retried"} 1`, `{outcome="failed"} 3`} {
+			if !strings.Contains(string(reply.Body), "latchkey_messages_total"+want+"\n") {
+				t.Errorf("the metrics do not say %s", want)
+			}
+		}
+	})
+}
+
+// A gateway that is down for a moment gets the SMS later.
+func TestSMS(t *testing.T) {
+	t.Parallel()
+	m := mailtest.Start(t)
+	s := Start(t, SQLite(t), sendingTo(t, m, m.SMTP))
+	post(t, s, "+15550100")
+	post(t, s, "+15550000003")
+	s.Sent(t)
+	var bodies []string
+	for _, sms := range m.WaitTexts(2) {
+		bodies = append(bodies, sms.Body)
+	}
+	if all := strings.Join(bodies, " "); len(bodies) != 2 || !strings.Contains(all, `"+15550100"`) || !strings.Contains(all, `"+15550000003"`) ||
+		strings.Count(all, secretCode) != 2 {
+		t.Errorf("the gateway got %s", all)
+	}
+}
+
+// When nobody knows whether a mail arrived it is sent again, as the same one,
+// until its code has expired.
+func TestUncertainMessage(t *testing.T) {
+	t.Parallel()
+	m := mailtest.Start(t)
+	s := Start(t, SQLite(t), sendingTo(t, m, m.SMTP))
+	code(t, s.Root, "drop-after@example.com", "expirationSeconds", "5")
+	s.Sent(t)
+	all := m.Messages()
+	if len(all) < 2 {
+		t.Fatalf("%d mails", len(all))
+	}
+	for _, mail := range all {
+		if id := mail.Header.Get("Message-ID"); id == "" || id != all[0].Header.Get("Message-ID") {
+			t.Errorf("the copies differ: %q", id)
+		}
+	}
+	if log := s.Log.Complaints(); !strings.Contains(log, "the message has expired") || strings.Contains(log, "drop-after") {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+// Nobody waits for a slow mail server: neither a request nor another message.
+func TestSlowMailServer(t *testing.T) {
+	t.Parallel()
+	EachStore(t, func(t *testing.T, storeURL string) {
+		m := mailtest.Start(t)
+		s := Start(t, storeURL, sendingTo(t, m, m.SMTP))
+		began := time.Now()
+		code(t, s.Root, "slow@example.com")
+		if took := time.Since(began); took > mailtest.Slow/4 {
+			t.Errorf("the request took %v", took)
+		}
+		code(t, s.Root, "quick@example.com")
+		for len(s.Waiting(t)) > 1 {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if took := time.Since(began); took > mailtest.Slow {
+			t.Errorf("the quick one waited for the slow one: %v", took)
+		}
+		s.Sent(t)
+		if all := m.Messages(); len(all) != 2 || all[0].To != "quick@example.com" {
+			t.Errorf("%d mails came", len(all))
+		}
+	})
+}
+
+// A mail server that is away for a while gets everything when it is back.
+func TestMailServerIsDown(t *testing.T) {
+	t.Parallel()
+	EachStore(t, func(t *testing.T, storeURL string) {
+		m := mailtest.Start(t)
+		g := NewGate(t)
+		g.Open()
+		s := Start(t, storeURL, sendingTo(t, m, g.Address))
+		for i := range 10 {
+			code(t, s.Root, fmt.Sprintf("down%d@example.com", i))
+		}
+		for strings.Count(s.Log.String(), "it will be tried again") < 10 {
+			time.Sleep(20 * time.Millisecond)
+		}
+		g.Listen(t, m.SMTP)
+		s.Sent(t)
+		recipients := map[string]bool{}
+		for _, mail := range m.Messages() {
+			recipients[mail.To] = true
+		}
+		if len(recipients) != 10 || len(m.Messages()) != 10 {
+			t.Errorf("%d mails came, to %v", len(m.Messages()), recipients)
+		}
+	})
+}
+
+// A server that stops while it sends finishes that; one that may not take the
+// time leaves the message to the next one, which need not wait for a lease.
+func TestStopWhileSending(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		drain time.Duration
+		later bool
+	}{{"in time", time.Minute, false}, {"too late", 100 * time.Millisecond, true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m, g, storeURL := mailtest.Start(t), NewGate(t), SQLite(t)
+			g.Listen(t, m.SMTP)
+			c := sendingTo(t, m, g.Address)
+			c.Timeouts.Drain = tt.drain
+			s := Start(t, storeURL, c)
+			code(t, s.Root, "stop@example.com")
+			for g.Came.Load() == 0 {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if tt.later {
+				s.Stop(t)
+				g.Open()
+			} else {
+				time.AfterFunc(500*time.Millisecond, g.Open)
+				s.Stop(t)
+				if len(m.Messages()) != 1 {
+					t.Error("the server did not finish sending")
+				}
+			}
+			began := time.Now()
+			next := Start(t, storeURL, c)
+			if n := len(next.Waiting(t)); n > 1 || n == 1 && !tt.later {
+				t.Errorf("%d messages were left", n)
+			}
+			next.Sent(t)
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("the message waited for %v", took)
+			}
+			if copies := len(m.Messages()); copies != 1 {
+				t.Errorf("%d mails came", copies)
+			}
+		})
+	}
+}

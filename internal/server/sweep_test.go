@@ -1,0 +1,60 @@
+package server_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"latchkey/internal/server"
+	. "latchkey/internal/servertest"
+	"latchkey/internal/store"
+)
+
+// Codes disappear an hour after they expired, with the keys to which they would
+// have been sealed; others stay.
+func TestSweepCodes(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		before := left(t, s)
+		code(t, s.Root, "sealed@example.com")
+		body := s.Root.BodyOf(t, "ACTIVITY_TYPE_INIT_OTP", map[string]any{"otpType": "OTP_TYPE_EMAIL", "contact": "plain@example.com"})
+		s.Root.MustPost(t, "init_otp", body)
+		code(t, s.Root, "long@example.com", "expirationSeconds", "600")
+		s.Sent(t)
+		now := time.Now()
+		for _, tt := range []struct {
+			name    string
+			after   time.Duration
+			dropped int
+			sealed  int // that are left
+		}{
+			{"valid", 0, 0, 2},
+			{"expired", 64 * time.Minute, 0, 2},
+			{"an hour later", 66 * time.Minute, 2, 1},
+			{"again", 66 * time.Minute, 0, 1},
+			{"the long one", 71 * time.Minute, 1, 0},
+		} {
+			dropped, err := server.Sweep(t.Context(), s.Store, now.Add(tt.after))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(left(t, s)) - len(before); dropped != tt.dropped || got != tt.sealed {
+				t.Errorf("%s: %d were dropped, %d keys are left; want %d and %d", tt.name, dropped, got, tt.dropped, tt.sealed)
+			}
+		}
+	})
+}
+
+// left are the names of what the vault keeps for the root user's organization,
+// but for the key that is there from the first use on.
+func left(t *testing.T, s *Server) (names []string) {
+	t.Helper()
+	err := s.Store.View(t.Context(), s.Root.OrganizationID, func(tx *store.Tx) (err error) {
+		names, err = tx.Shelf().Names()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "data-key") })
+}

@@ -1,0 +1,69 @@
+package servertest
+
+import (
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Gate stands before another server, such as a mail server. It is down until it
+// listens, and then holds everybody who comes until it is opened.
+type Gate struct {
+	Address string
+	Came    atomic.Int32 // connections so far
+	opened  chan struct{}
+	once    sync.Once
+}
+
+// NewGate finds an address for a gate that is down.
+func NewGate(t testing.TB) *Gate {
+	t.Helper()
+	// Somebody else could take the port before Listen does; that is rare
+	// enough, and fails loudly.
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer probe.Close()
+	return &Gate{Address: probe.Addr().String(), opened: make(chan struct{})}
+}
+
+// Listen takes connections, to lead them to an address when the gate is open.
+func (g *Gate) Listen(t testing.TB, to string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", g.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close(); g.Open() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			g.Came.Add(1)
+			go g.lead(conn, to)
+		}
+	}()
+}
+
+// Open lets everybody in, now and later.
+func (g *Gate) Open() { g.once.Do(func() { close(g.opened) }) }
+
+func (g *Gate) lead(conn net.Conn, to string) {
+	defer conn.Close()
+	<-g.opened
+	server, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	go func() {
+		_, _ = io.Copy(server, conn)
+		server.Close() // whoever came is gone
+	}()
+	_, _ = io.Copy(conn, server)
+}
