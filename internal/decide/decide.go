@@ -89,12 +89,19 @@ func (c *Case) Decide() (*Decision, error) {
 		d.Outcome = Allow
 	case verdict == waiting:
 		d.Outcome = Pending
-	case verdict == silent && c.OwnUser != "" && c.OwnUser == c.Activity.Submitter().UserID:
+	case verdict == silent && c.ownsIt():
 		d.Outcome = Allow
 	case rootWaits:
 		d.Outcome = Pending
 	}
 	return d, nil
+}
+
+// ownsIt reports whether the submitter manages his own credentials, by a vote
+// that still counts: whoever's key was taken from him manages nothing any more.
+func (c *Case) ownsIt() bool {
+	submitter := c.Activity.Submitter().UserID
+	return c.OwnUser != "" && c.OwnUser == submitter && slices.Contains(c.approvers(), submitter)
 }
 
 // MayVote reports whether a user may vote on the activity as it waits now: a

@@ -167,8 +167,19 @@ func TestVotesThatDoNotCount(t *testing.T) {
 			}
 		})
 	}
+	// What a user may do with his own credentials he may do while he has the
+	// one that he asked with.
+	w := newWorld(2, "root", "second")
+	c := w.on("ada", "ada", "root")
+	if d, err := c.Decide(); err != nil || d.Outcome != Allow {
+		t.Errorf("own credentials: %v %v", d, err)
+	}
+	w.users[3].APIKeys = nil
+	if d, err := w.on("ada", "ada", "root").Decide(); err != nil || d.Outcome != Pending {
+		t.Errorf("own credentials, without the credential: %v %v", d, err)
+	}
 	// A little before its end it counts, and a newer vote revives an old one.
-	c := newWorld(2, "root", "second").on("", "root", "second", "second")
+	c = newWorld(2, "root", "second").on("", "root", "second", "second")
 	c.Activity.Votes[0].CreatedAt = noon.Add(-24*time.Hour + time.Second)
 	c.Activity.Votes[1].CreatedAt = noon.Add(-30 * time.Hour)
 	if d, err := c.Decide(); err != nil || d.Outcome != Allow {

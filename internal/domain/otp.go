@@ -33,6 +33,14 @@ const (
 // Enum lists the types for the schema.
 func (OTPType) Enum() []string { return []string{string(OTPEmail), string(OTPSMS)} }
 
+// Feature is the switch for logins by this kind of code.
+func (t OTPType) Feature() FeatureName {
+	if t == OTPSMS {
+		return FeatureSMSAuth
+	}
+	return FeatureOTPEmailAuth
+}
+
 // OTPAttempts is how often a code may be guessed.
 const OTPAttempts = 3
 

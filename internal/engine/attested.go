@@ -88,7 +88,8 @@ func identifyAttested(tx *store.Tx, c *caller) (*person, error) {
 	if err != nil {
 		return nil, err
 	}
-	if issuer := c.attested.issuedIn; issuer != org.ID && issuer != org.ParentID {
+	issuer := c.attested.issuedIn
+	if issuer != org.ID && issuer != org.ParentID || !org.HasFeature(c.attested.kind.Feature()) {
 		return nil, unknownCredential(c)
 	}
 	users, err := tx.Users().List("", 0)

@@ -95,10 +95,14 @@ func (Operator) Enum() []string {
 // Check compiles what the selectors say.
 func (p *CreatePolicyParams) Check(problems *schema.Problems) { p.second().Check(problems) }
 
-// Check compiles what the selectors say. A value that would end a string of the
-// language would end the expression early.
+// Check compiles what the selectors say. Neither a field nor a value may be more
+// than that: it would change what the expression means.
 func (p *CreatePolicyParamsV2) Check(problems *schema.Problems) {
 	for i, s := range p.Selectors {
+		if strings.Trim(s.Subject, "abcdefghijklmnopqrstuvwxyz0123456789_.") != "" {
+			problems.Add(fmt.Sprintf("selectors.%d", i), "subject must be the name of a field, such as activity.type")
+			return
+		}
 		for _, target := range s.Targets {
 			if strings.Contains(target, "'") {
 				problems.Add(fmt.Sprintf("selectors.%d", i), "a value cannot hold an apostrophe")

@@ -80,7 +80,7 @@ type InitOTPResultV2 struct {
 }
 
 func initOTP(e activity.Env, p *CodeParams, app string, look EmailLook) (InitOTPResult, error) {
-	if err := requireFeature(e, codeFeature(p.OTPType)); err != nil {
+	if err := requireFeature(e, p.OTPType.Feature()); err != nil {
 		return InitOTPResult{}, err
 	}
 	otp, _, err := sendCode(e, p, app, look, false, false)
@@ -91,7 +91,7 @@ func initOTP(e activity.Env, p *CodeParams, app string, look EmailLook) (InitOTP
 }
 
 func initOTPV3(_ context.Context, e activity.Env, p *InitOTPParamsV2) (InitOTPResultV2, error) {
-	if err := requireFeature(e, codeFeature(p.OTPType)); err != nil {
+	if err := requireFeature(e, p.OTPType.Feature()); err != nil {
 		return InitOTPResultV2{}, err
 	}
 	otp, target, err := sendCode(e, &p.CodeParams, p.AppName, p.look(), false, true)

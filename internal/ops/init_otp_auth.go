@@ -73,7 +73,7 @@ func (p *InitOTPAuthParamsV2) newest() *InitOTPParamsV2 {
 }
 
 func initOTPAuth(e activity.Env, p *InitOTPParamsV2) (InitOTPResult, error) {
-	if err := requireFeature(e, codeFeature(p.OTPType)); err != nil {
+	if err := requireFeature(e, p.OTPType.Feature()); err != nil {
 		return InitOTPResult{}, err
 	}
 	if _, err := userWithContact(e, p.OTPType, p.Contact); err != nil {

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -80,8 +81,27 @@ func listSuborgs(r activity.Reader, p *SuborgFilter, verified bool) (ListSuborgs
 	if verified && (p.FilterType == "EMAIL" || p.FilterType == "PHONE_NUMBER") {
 		key = domain.ChildByVerified(key)
 	}
-	ids, err := r.Children(key, p.PaginationOptions.After, p.PaginationOptions.size())
-	return ListSuborgsReply{OrganizationIDs: append([]string{}, ids...)}, err
+	page := p.PaginationOptions
+	if page.Before == "" {
+		ids, err := r.Children(key, page.After, page.size())
+		return ListSuborgsReply{OrganizationIDs: append([]string{}, ids...)}, err
+	}
+	// The directory is read forwards only: the page before an id is the end of
+	// everything before it.
+	before := []string{}
+	for after := page.After; ; {
+		ids, err := r.Children(key, after, 100)
+		if err != nil {
+			return ListSuborgsReply{}, err
+		}
+		end, _ := slices.BinarySearch(ids, page.Before)
+		before = append(before, ids[:end]...)
+		before = before[max(0, len(before)-page.size()):]
+		if end < len(ids) || len(ids) < 100 {
+			return ListSuborgsReply{OrganizationIDs: before}, nil
+		}
+		after = ids[len(ids)-1]
+	}
 }
 
 // key is what the parent's directory has them under.

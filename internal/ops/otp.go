@@ -111,14 +111,6 @@ func sendCode(e activity.Env, p *CodeParams, appName string, c EmailLook, auth, 
 	return otp, target, post(e, m, p.Sender, c)
 }
 
-// codeFeature is the switch for logins by a kind of code.
-func codeFeature(t domain.OTPType) domain.FeatureName {
-	if t == domain.OTPSMS {
-		return domain.FeatureSMSAuth
-	}
-	return domain.FeatureOTPEmailAuth
-}
-
 // limitCodes refuses a code too many, and deletes those that are of no use any
 // more.
 func limitCodes(e activity.Env, p *CodeParams) error {

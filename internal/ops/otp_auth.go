@@ -42,7 +42,7 @@ func otpAuth(_ context.Context, e activity.Env, p *OTPAuthParams) (OTPAuthResult
 	if err != nil {
 		return OTPAuthResult{}, err
 	}
-	if err := requireFeature(e, codeFeature(otp.Type)); err != nil {
+	if err := requireFeature(e, otp.Type.Feature()); err != nil {
 		return OTPAuthResult{}, err
 	}
 	user, err := userWithContact(e, otp.Type, otp.Contact)

@@ -77,7 +77,7 @@ func otpLogin(e activity.Env, p *OTPLoginBase, signature *ClientSignature) (Logi
 	if err != nil {
 		return LoginResult{}, err
 	}
-	if err := requireFeature(e, codeFeature(v.Type)); err != nil {
+	if err := requireFeature(e, v.Type.Feature()); err != nil {
 		return LoginResult{}, err
 	}
 	switch {

@@ -230,19 +230,22 @@ func TestListSuborgs(t *testing.T) {
 			params m
 			want   []string
 		}{
-			"the first page":  {nil, ids[:10]},
-			"the second page": {m{"paginationOptions": m{"after": ids[9]}}, ids[10:]},
-			"two":             {m{"paginationOptions": m{"limit": "2", "after": ids[3]}}, ids[4:6]},
-			"all":             {m{"paginationOptions": m{"limit": "100"}}, ids},
-			"by name":         {m{"filterType": "NAME", "filterValue": "Child 1"}, []string{ids[1], ids[3], ids[5], ids[7], ids[9], ids[11]}},
-			"by e-mail":       {m{"filterType": "EMAIL", "filterValue": "user2@EXAMPLE.com"}, []string{ids[2], ids[5], ids[8], ids[11]}},
-			"by phone":        {m{"filterType": "PHONE_NUMBER", "filterValue": "+14155550100", "paginationOptions": m{"limit": "2"}}, []string{ids[0], ids[2]}},
-			"by user name":    {m{"filterType": "USERNAME", "filterValue": "Owner of Child 0", "paginationOptions": m{"limit": "1"}}, []string{ids[0]}},
-			"by public key":   {m{"filterType": "PUBLIC_KEY", "filterValue": publicKey}, []string{ids[7]}},
-			"by address":      {m{"filterType": "WALLET_ACCOUNT_ADDRESS", "filterValue": strings.ToLower(address)}, []string{ids[7]}},
-			"nobody":          {m{"filterType": "EMAIL", "filterValue": "nobody@example.com"}, nil},
-			"a beginning":     {m{"filterType": "NAME", "filterValue": "Child"}, nil},
-			"unknown claims":  {m{"filterType": "OIDC_CLAIMS", "filterValue": `{"iss":"https://a.example","sub":"s","aud":"a"}`}, nil},
+			"the first page":   {nil, ids[:10]},
+			"the second page":  {m{"paginationOptions": m{"after": ids[9]}}, ids[10:]},
+			"two":              {m{"paginationOptions": m{"limit": "2", "after": ids[3]}}, ids[4:6]},
+			"before one":       {m{"paginationOptions": m{"limit": "3", "before": ids[6]}}, ids[3:6]},
+			"before the first": {m{"paginationOptions": m{"before": ids[0]}}, nil},
+			"between two":      {m{"paginationOptions": m{"before": ids[6], "after": ids[4]}}, ids[5:6]},
+			"all":              {m{"paginationOptions": m{"limit": "100"}}, ids},
+			"by name":          {m{"filterType": "NAME", "filterValue": "Child 1"}, []string{ids[1], ids[3], ids[5], ids[7], ids[9], ids[11]}},
+			"by e-mail":        {m{"filterType": "EMAIL", "filterValue": "user2@EXAMPLE.com"}, []string{ids[2], ids[5], ids[8], ids[11]}},
+			"by phone":         {m{"filterType": "PHONE_NUMBER", "filterValue": "+14155550100", "paginationOptions": m{"limit": "2"}}, []string{ids[0], ids[2]}},
+			"by user name":     {m{"filterType": "USERNAME", "filterValue": "Owner of Child 0", "paginationOptions": m{"limit": "1"}}, []string{ids[0]}},
+			"by public key":    {m{"filterType": "PUBLIC_KEY", "filterValue": publicKey}, []string{ids[7]}},
+			"by address":       {m{"filterType": "WALLET_ACCOUNT_ADDRESS", "filterValue": strings.ToLower(address)}, []string{ids[7]}},
+			"nobody":           {m{"filterType": "EMAIL", "filterValue": "nobody@example.com"}, nil},
+			"a beginning":      {m{"filterType": "NAME", "filterValue": "Child"}, nil},
+			"unknown claims":   {m{"filterType": "OIDC_CLAIMS", "filterValue": `{"iss":"https://a.example","sub":"s","aud":"a"}`}, nil},
 		} {
 			if got := list("list_suborgs", c.params); !slices.Equal(got, c.want) {
 				t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -345,13 +348,17 @@ func unsignedTransfer(t testing.TB, to string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return unsigned(recipient, 1, nil)
+}
+
+func unsigned(to []byte, value uint64, data []byte) string {
 	var fields []byte
 	for _, n := range []uint64{1, 0, 1, 2, 21000} { // chain, nonce, fees, gas
 		fields = rlp.AppendUint64(fields, n)
 	}
-	fields = rlp.AppendBytes(fields, recipient)
-	fields = rlp.AppendUint64(fields, 1)
-	fields = rlp.AppendBytes(fields, nil)
+	fields = rlp.AppendBytes(fields, to)
+	fields = rlp.AppendUint64(fields, value)
+	fields = rlp.AppendBytes(fields, data)
 	fields = rlp.AppendList(fields, nil)
 	return "02" + hex.EncodeToString(rlp.AppendList(nil, fields))
 }

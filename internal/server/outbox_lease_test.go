@@ -168,10 +168,13 @@ func succeed(context.Context) error { return nil }
 // A lease that is shorter than the sending is renewed: the other servers leave
 // the message alone.
 func TestLeaseIsRenewed(t *testing.T) {
+	t.Parallel()
 	p := newPost(t)
-	slow := func(context.Context) error { time.Sleep(3 * time.Second); return nil } // three leases
+	const lease = 2 * time.Second
 	for range 3 {
-		p.start(p.outbox(slow), time.Minute)
+		o := p.outbox(func(context.Context) error { time.Sleep(5 * lease / 2); return nil })
+		o.lease = lease
+		p.start(o, time.Minute)
 	}
 	id := p.put(nil)
 	p.until("the message is sent", func() bool { return p.lookup(id) == nil })

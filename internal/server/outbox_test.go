@@ -82,6 +82,15 @@ func post(t *testing.T, s *Server, to string) {
 	}
 }
 
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 30 seconds: %s", what)
+		}
+	}
+}
+
 // Many messages and several servers: each message arrives, and arrives once.
 func TestEachMessageIsSentOnce(t *testing.T) {
 	t.Parallel()
@@ -105,9 +114,7 @@ func TestEachMessageIsSentOnce(t *testing.T) {
 			for i := range messages / 2 {
 				post(t, all[0], fmt.Sprintf("posted%d@example.com", i))
 			}
-			for g.Came.Load() < int32(8*tt.servers) {
-				time.Sleep(10 * time.Millisecond)
-			}
+			until(t, "every server sends as much as it can", func() bool { return g.Came.Load() == int32(8*tt.servers) })
 			g.Open()
 			var asking sync.WaitGroup
 			for n, s := range all {
@@ -217,7 +224,7 @@ func TestUncertainMessage(t *testing.T) {
 	t.Parallel()
 	m := mailtest.Start(t)
 	s := Start(t, SQLite(t), sendingTo(t, m, m.SMTP))
-	code(t, s.Root, "drop-after@example.com", "expirationSeconds", "5")
+	code(t, s.Root, "drop-after@example.com", "expirationSeconds", "8")
 	s.Sent(t)
 	all := m.Messages()
 	if len(all) < 2 {
@@ -245,9 +252,7 @@ func TestSlowMailServer(t *testing.T) {
 			t.Errorf("the request took %v", took)
 		}
 		code(t, s.Root, "quick@example.com")
-		for len(s.Waiting(t)) > 1 {
-			time.Sleep(20 * time.Millisecond)
-		}
+		until(t, "one of two is sent", func() bool { return len(s.Waiting(t)) == 1 })
 		if took := time.Since(began); took > mailtest.Slow {
 			t.Errorf("the quick one waited for the slow one: %v", took)
 		}
@@ -269,9 +274,7 @@ func TestMailServerIsDown(t *testing.T) {
 		for i := range 10 {
 			code(t, s.Root, fmt.Sprintf("down%d@example.com", i))
 		}
-		for strings.Count(s.Log.String(), "it will be tried again") < 10 {
-			time.Sleep(20 * time.Millisecond)
-		}
+		until(t, "all were tried", func() bool { return strings.Count(s.Log.String(), "it will be tried again") >= 10 })
 		g.Listen(t, m.SMTP)
 		s.Sent(t)
 		recipients := map[string]bool{}
@@ -301,9 +304,7 @@ func TestStopWhileSending(t *testing.T) {
 			c.Timeouts.Drain = tt.drain
 			s := Start(t, storeURL, c)
 			code(t, s.Root, "stop@example.com")
-			for g.Came.Load() == 0 {
-				time.Sleep(10 * time.Millisecond)
-			}
+			until(t, "the mail is being sent", func() bool { return g.Came.Load() == 1 })
 			if tt.later {
 				s.Stop(t)
 				g.Open()
