@@ -105,6 +105,69 @@ func BenchmarkSign(b *testing.B) {
 	}
 }
 
+// BenchmarkSignAccount signs with an account of a wallet, whose derived key is
+// kept. The floor does what the request asks for with the libraries alone: it
+// derives the account's key from the seed and signs with it, and checks
+// nothing. The aim is to be within 1.5 times of it.
+func BenchmarkSignAccount(b *testing.B) {
+	digest := [32]byte{1, 2, 3}
+	v, c := openVault(b, masterOf(1))
+	shelf := newMemory()
+	s := session(b, v, c, testOrg, shelf)
+	if err := s.CreateSeed("seed", 12); err != nil {
+		b.Fatal(err)
+	}
+	// The paths that clients use: on Ed25519 every part is hardened.
+	usual := []uint32{44 | 1<<31, 60 | 1<<31, 1 << 31, 0, 0}
+	hardened := []uint32{44 | 1<<31, 501 | 1<<31, 1 << 31, 1 << 31}
+	var pool secret.Pool
+	seed := make([]byte, 64)
+	for _, bm := range []struct {
+		curve curve.KeyCurve
+		path  []uint32
+		sign  func(key []byte) error
+	}{
+		{curve.KeySecp256k1, usual, func(key []byte) error {
+			secp.SignCompact(secp256k1.PrivKeyFromBytes(key), digest[:], true)
+			return nil
+		}},
+		{curve.KeyP256, usual, func(key []byte) error {
+			private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), key)
+			if err != nil {
+				return err
+			}
+			_, err = private.Sign(nil, digest[:], crypto.SHA256)
+			return err
+		}},
+		{curve.KeyEd25519, hardened, func(key []byte) error {
+			ed25519.Sign(ed25519.NewKeyFromSeed(key), digest[:])
+			return nil
+		}},
+	} {
+		if _, err := s.StoreDerived(string(bm.curve), "seed", bm.curve, bm.path); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(string(bm.curve), func(b *testing.B) {
+			against(b, func() error {
+				var err error
+				if s := session(b, v, c, testOrg, shelf); bm.curve == curve.KeyEd25519 {
+					_, err = s.SignMessage(string(bm.curve), digest[:])
+				} else {
+					_, err = s.SignDigest(string(bm.curve), bm.curve, digest)
+				}
+				return err
+			}, func() error {
+				key, err := hd.Derive(&pool, seed, bm.curve, bm.path)
+				if err != nil {
+					return err
+				}
+				defer key.Wipe()
+				return bm.sign(key.Raw())
+			})
+		})
+	}
+}
+
 // BenchmarkWallet makes a seed of twelve words and five Ethereum accounts. The
 // floor does the same with the same arithmetic, and keeps nothing. The aim is
 // to be within 1.3 times of it.
