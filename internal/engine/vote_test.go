@@ -251,6 +251,25 @@ func TestGroundTakenAway(t *testing.T) {
 	}
 }
 
+// TestTagsOfAnotherOrganization gives two organizations a tag of one name: a
+// policy means the one of its own.
+func TestTagsOfAnotherOrganization(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		other := s.Found(t, "Other")
+		theirs := other.Submit(t, "create_user_tag", m{"userTagName": "admin", "userIds": []any{other.UserID}}).Get("result", "createUserTagResult", "userTagId").Text()
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		ours := s.Root.Submit(t, "create_user_tag", m{"userTagName": "admin", "userIds": []any{ada.UserID}}).Get("result", "createUserTagResult", "userTagId").Text()
+		tagged := func(tag string) string { return fmt.Sprintf("approvers.any(u, u.tags.contains('%s'))", tag) }
+		id := policy(t, s.Root, "theirs", "EFFECT_ALLOW", tagged(theirs), "activity.resource == 'WALLET'")
+		wallet := m{"walletName": "Hers", "accounts": []any{}}
+		ada.Refused(t, http.StatusForbidden, "create_wallet", wallet)
+		s.Root.Submit(t, "update_policy", m{"policyId": id, "policyConsensus": tagged("admin")}) // names are no ids
+		ada.Refused(t, http.StatusForbidden, "create_wallet", m{"walletName": "Hers, still", "accounts": []any{}})
+		s.Root.Submit(t, "update_policy", m{"policyId": id, "policyConsensus": tagged(ours)})
+		wantStatus(t, ada.Submit(t, "create_wallet", m{"walletName": "Hers, now", "accounts": []any{}}), completed)
+	})
+}
+
 // TestApprovalsAtOnce sends the last vote fifty times at the same moment, from
 // two people, with different bytes: it is executed once.
 func TestApprovalsAtOnce(t *testing.T) {

@@ -25,6 +25,7 @@ func Document(c *activity.Catalog, version string) ([]byte, error) {
 	for _, q := range c.Queries {
 		paths["/public/v1/query/"+q.Name] = object{"post": query(q, components)}
 	}
+	paths["/latchkey/v1/explain"] = object{"post": explain(components)}
 	return json.Marshal(object{
 		"openapi": "3.1.0",
 		"info": object{
@@ -44,9 +45,17 @@ func Document(c *activity.Catalog, version string) ([]byte, error) {
 					"type": "apiKey", "in": "header", "name": "X-Stamp-Webauthn",
 					"description": "JSON of {credentialId, clientDataJson, authenticatorData, signature}; the challenge is the hex SHA-256 of the body.",
 				},
+				"Attested": object{
+					"type": "apiKey", "in": "header", "name": "X-Stamp-Attested",
+					"description": "base64url of {publicKeyAttestation, scheme, publicKey, signature} over the body, with a token that names the key; for stamp_login.",
+				},
+				"Session": object{
+					"type": "apiKey", "in": "header", "name": "X-Session",
+					"description": "The session of create_read_only_session; for queries.",
+				},
 			},
 		},
-		"security": []object{{"ApiKey": []string{}}, {"Passkey": []string{}}},
+		"security": []object{{"ApiKey": []string{}}, {"Passkey": []string{}}, {"Attested": []string{}}, {"Session": []string{}}},
 	}, json.Deterministic(true), jsontext.WithIndent("  "))
 }
 
@@ -87,6 +96,17 @@ func query(q *activity.CompiledQuery, components object) object {
 		"tags":        []string{"queries"},
 		"requestBody": body(q.Params.OpenAPI(components)),
 		"responses":   responses(q.Reply.OpenAPI(components)),
+	}
+}
+
+// explain is the one operation that is not of the public interface but our own.
+func explain(components object) object {
+	return object{
+		"operationId": "explain",
+		"summary":     "Tell what would become of an activity, and why; nothing is executed or recorded.",
+		"tags":        []string{"policies"},
+		"requestBody": body(schema.Of[engine.ExplainRequest]().OpenAPI(components)),
+		"responses":   responses(schema.Of[engine.ExplainReply]().OpenAPI(components)),
 	}
 }
 
