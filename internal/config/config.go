@@ -74,7 +74,8 @@ type Limits struct {
 	Header int64
 
 	Users            int // per organization
-	Tags             int // per organization
+	Tags             int // per parent organization
+	ChildTags        int // per sub-organization
 	LongLivedAPIKeys int // per user, keys that do not expire
 	ExpiringAPIKeys  int // per user, keys that do
 	Wallets          int // per organization
@@ -155,6 +156,7 @@ func Default() Config {
 			Header:           16 << 10,
 			Users:            100,
 			Tags:             100,
+			ChildTags:        10,
 			LongLivedAPIKeys: 10,
 			ExpiringAPIKeys:  10,
 			Wallets:          100,

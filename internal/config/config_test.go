@@ -67,6 +67,7 @@ limits:
   header: 4096
   users: 0
   tags: 1
+  subOrganizationTags: 3
   longLivedApiKeys: 2
   expiringApiKeys: 2147483647
   wallets: 3
@@ -110,7 +111,7 @@ oidc: {timeout: 3s, maxAge: 10m}
 		},
 		Limits: Limits{
 			Body: 512 << 10, Header: 4096,
-			Users: 0, Tags: 1, LongLivedAPIKeys: 2, ExpiringAPIKeys: 2147483647,
+			Users: 0, Tags: 1, ChildTags: 3, LongLivedAPIKeys: 2, ExpiringAPIKeys: 2147483647,
 			Wallets: 3, PrivateKeys: 4,
 			Policies: 5, Authenticators: 6, OAuthProviders: 7,
 		},
@@ -191,7 +192,7 @@ func TestMistakes(t *testing.T) {
 		{"wrong case", "masterkey: x", `f.yaml:1:1: unknown key "masterkey"; the nearest known key is "masterKey"`},
 		{"wrong section", "limits:\n  drain: 1s", `f.yaml:2:3: unknown key "limits.drain"; the nearest known key is "timeouts.drain"`},
 		{"wrong level", "certificate: a", `f.yaml:1:1: unknown key "certificate"; the nearest known key is "tls.certificate"`},
-		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: limits, limits.authenticators, limits.body, limits.expiringApiKeys, limits.header, limits.longLivedApiKeys, limits.oauthProviders, limits.policies, limits.privateKeys, limits.tags, limits.users, limits.wallets, listen, log, log.format, log.level, mail, mail.allowFrom, mail.ca, mail.from, mail.fromName, mail.hello, mail.host, mail.password, mail.port, mail.timeout, mail.tls, mail.username, masterKey, metrics, metrics.listen, oidc, oidc.maxAge, oidc.timeout, previousMasterKey, sms, sms.body, sms.ca, sms.contentType, sms.headers, sms.timeout, sms.url, store, templates, timeouts, timeouts.body, timeouts.drain, timeouts.header, timeouts.idle, timeouts.request, tls, tls.certificate, tls.key`},
+		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: limits, limits.authenticators, limits.body, limits.expiringApiKeys, limits.header, limits.longLivedApiKeys, limits.oauthProviders, limits.policies, limits.privateKeys, limits.subOrganizationTags, limits.tags, limits.users, limits.wallets, listen, log, log.format, log.level, mail, mail.allowFrom, mail.ca, mail.from, mail.fromName, mail.hello, mail.host, mail.password, mail.port, mail.timeout, mail.tls, mail.username, masterKey, metrics, metrics.listen, oidc, oidc.maxAge, oidc.timeout, previousMasterKey, sms, sms.body, sms.ca, sms.contentType, sms.headers, sms.timeout, sms.url, store, templates, timeouts, timeouts.body, timeouts.drain, timeouts.header, timeouts.idle, timeouts.request, tls, tls.certificate, tls.key`},
 		{"list as key", "log:\n  ? [a]\n  : b", `f.yaml:2:5: unknown key (not a plain name); known here: log.format, log.level`},
 		{"twice", "listen: :1\nlisten: :2", `f.yaml:2:1: listen is set twice: first on line 1`},
 		{"twice below", "log: {level: info, level: warn}", `f.yaml:1:20: log.level is set twice: first on line 1`},

@@ -111,7 +111,8 @@ type Feature struct {
 // Limits bounds what one organization may hold. 0 means no bound.
 type Limits struct {
 	Users            int
-	Tags             int
+	Tags             int // of a parent
+	ChildTags        int // of a sub-organization
 	LongLivedAPIKeys int // for each user
 	ExpiringAPIKeys  int // for each user
 	Wallets          int

@@ -362,3 +362,17 @@ func unsigned(to []byte, value uint64, data []byte) string {
 	fields = rlp.AppendList(fields, nil)
 	return "02" + hex.EncodeToString(rlp.AppendList(nil, fields))
 }
+
+// TestChildTagLimit lets a sub-organization have fewer tags than its parent.
+func TestChildTagLimit(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		child := newChild(t, s, s.Root, "Child")
+		for i := range 10 {
+			child.Submit(t, "create_user_tag", m{"userTagName": fmt.Sprint("tag ", i), "userIds": []any{}})
+		}
+		child.Refused(t, http.StatusTooManyRequests, "create_user_tag", m{"userTagName": "one more", "userIds": []any{}})
+		for i := range 11 {
+			s.Root.Submit(t, "create_user_tag", m{"userTagName": fmt.Sprint("tag ", i), "userIds": []any{}})
+		}
+	})
+}

@@ -27,8 +27,16 @@ func newTag(e activity.Env, t domain.TagType, name string) (*domain.Tag, error) 
 	if err != nil {
 		return nil, err
 	}
-	if e.Limits.Tags > 0 && len(tags) >= e.Limits.Tags {
-		return nil, fault.Exhausted("the organization has reached its maximum of %d tags", e.Limits.Tags)
+	org, err := e.Tx.Organization()
+	if err != nil {
+		return nil, err
+	}
+	limit := e.Limits.Tags
+	if org.ParentID != "" {
+		limit = e.Limits.ChildTags
+	}
+	if limit > 0 && len(tags) >= limit {
+		return nil, fault.Exhausted("the organization has reached its maximum of %d tags", limit)
 	}
 	tag := &domain.Tag{ID: e.NewID(), Name: name, Type: t, CreatedAt: e.Now, UpdatedAt: e.Now}
 	return tag, e.Tx.Tags().Insert(tag)

@@ -122,7 +122,7 @@ func New(c *config.Config, s *store.Store, keys engine.Keys, log *slog.Logger, v
 
 func limits(c *config.Limits) domain.Limits {
 	return domain.Limits{
-		Users: c.Users, Tags: c.Tags,
+		Users: c.Users, Tags: c.Tags, ChildTags: c.ChildTags,
 		LongLivedAPIKeys: c.LongLivedAPIKeys, ExpiringAPIKeys: c.ExpiringAPIKeys,
 		Wallets: c.Wallets, PrivateKeys: c.PrivateKeys, Policies: c.Policies,
 		Authenticators: c.Authenticators, OAuthProviders: c.OAuthProviders,

@@ -20,7 +20,7 @@ func (s *shelf) put(extension string, text []byte) error {
 	defer s.mutex.Unlock()
 	s.last++
 	name := fmt.Sprintf("%06d%s", s.last, extension)
-	temporary := filepath.Join(s.dir, "."+name)
+	temporary := filepath.Join(s.dir, "."+name+".part")
 	if err := os.WriteFile(temporary, text, 0o600); err != nil {
 		return err
 	}
