@@ -165,21 +165,23 @@ func (r *reader) demandFacts() {
 		}
 	}
 	sender, path := r.reads(readsSender), r.reads(readsPath)
+	needsKey := func(at string, c curve.KeyCurve, publicKey string) {
+		if sender != "" && c == curve.KeySecp256k1 && publicKey == "" {
+			r.wrong(at, "publicKey is needed, because policy %q reads eth.tx.from, which follows from it", sender)
+		}
+	}
+	made := r.accounts
 	for i, w := range r.content.Wallets {
 		for j, a := range w.Accounts {
 			at := "wallets." + strconv.Itoa(i) + ".accounts." + strconv.Itoa(j)
-			onEthereum := a.Curve == "" || a.Curve == curve.KeySecp256k1
-			if sender != "" && onEthereum && a.Address != "" && a.PublicKey == "" {
-				r.wrong(at, "publicKey is needed, because policy %q reads eth.tx.from, which follows from it", sender)
-			}
+			needsKey(at, made[j].Curve, made[j].PublicKey)
 			if path != "" && a.Path == "" {
 				r.wrong(at, "path is needed, because policy %q looks at it", path)
 			}
 		}
+		made = made[len(w.Accounts):]
 	}
 	for i, k := range r.privateKeys {
-		if sender != "" && k.Curve == curve.KeySecp256k1 && k.PublicKey == "" {
-			r.wrong("privateKeys."+strconv.Itoa(i), "publicKey is needed, because policy %q reads eth.tx.from, which follows from it", sender)
-		}
+		needsKey("privateKeys."+strconv.Itoa(i), k.Curve, k.PublicKey)
 	}
 }

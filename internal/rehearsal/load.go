@@ -26,13 +26,13 @@ type File struct {
 	content content
 	catalog *activity.Catalog
 	// The organization.
-	quorum    domain.Quorum
-	users     []*domain.User
-	tags      []*domain.Tag
-	wallets   []*domain.Wallet
-	accounts  []*domain.WalletAccount
+	quorum      domain.Quorum
+	users       []*domain.User
+	tags        []*domain.Tag
+	wallets     []*domain.Wallet
+	accounts    []*domain.WalletAccount
 	privateKeys []*domain.PrivateKey
-	contracts []*domain.ContractInterface
+	contracts   []*domain.ContractInterface
 	// labels turns ids back into the names that the file gives them.
 	labels *strings.Replacer
 }

@@ -38,11 +38,11 @@ func (s *Server) sweep(ctx context.Context) {
 	}
 }
 
-// Sweep deletes the import targets and one-time codes of all organizations that
-// have expired, and the messages that nobody could send in time, and returns how
+// Sweep deletes the import targets and one-time codes that have expired, in the
+// organizations that have any, and the messages that nobody could send in time, and returns how
 // many there were.
 func Sweep(ctx context.Context, s *store.Store, now time.Time) (dropped int, err error) {
-	err = eachOrganization(ctx, s, func(org string) error {
+	err = each(ctx, s.Expiring, func(org string) error {
 		n, err := sweepOrganization(ctx, s, org, now)
 		dropped += n
 		return err
@@ -56,41 +56,47 @@ func Sweep(ctx context.Context, s *store.Store, now time.Time) (dropped int, err
 
 func sweepOrganization(ctx context.Context, s *store.Store, org string, now time.Time) (dropped int, err error) {
 	err = s.Update(ctx, org, func(tx *store.Tx) error {
-		targets, err := sweepTargets(tx, now)
+		targets, someTargets, err := sweepTargets(tx, now)
 		if err != nil {
 			return err
 		}
-		codes, err := sweepCodes(tx, now)
+		codes, someCodes, err := sweepCodes(tx, now)
+		if err != nil {
+			return err
+		}
 		dropped = targets + codes
-		return err // nothing written, nothing committed
+		if !someTargets && !someCodes {
+			tx.NothingExpires()
+		}
+		return nil
 	})
 	return dropped, err
 }
 
-func sweepTargets(tx *store.Tx, now time.Time) (dropped int, err error) {
+func sweepTargets(tx *store.Tx, now time.Time) (dropped int, left bool, err error) {
 	targets, err := tx.ImportTargets().List("", 0)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	for _, target := range targets {
 		if !target.Expired(now) {
 			continue
 		}
 		if err := vault.DropExpired(tx.Shelf(), target.ID); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		if err := tx.ImportTargets().Delete(target.ID); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		dropped++
 	}
-	return dropped, nil
+	return dropped, dropped < len(targets), nil
 }
 
-func sweepCodes(tx *store.Tx, now time.Time) (dropped int, err error) {
+func sweepCodes(tx *store.Tx, now time.Time) (dropped int, left bool, err error) {
 	codes, err := tx.OTPs().List("", 0)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	for _, code := range codes {
 		if now.Sub(code.ExpiresAt) < sweepAfter {
@@ -98,15 +104,15 @@ func sweepCodes(tx *store.Tx, now time.Time) (dropped int, err error) {
 		}
 		if code.Sealed {
 			if err := vault.DropNoteTarget(tx.Shelf(), code.ID); err != nil {
-				return 0, err
+				return 0, false, err
 			}
 		}
 		if err := tx.OTPs().Delete(code.ID); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		dropped++
 	}
-	return dropped, nil
+	return dropped, dropped < len(codes), nil
 }
 
 // sweepMessages deletes what the outbox would have deleted, on servers that
@@ -134,10 +140,15 @@ func sweepMessages(ctx context.Context, s *store.Store, now time.Time) (dropped 
 
 // eachOrganization visits all organizations, the instance's own among them.
 func eachOrganization(ctx context.Context, s *store.Store, visit func(org string) error) error {
+	return each(ctx, s.Organizations, visit)
+}
+
+// each visits every organization of a list that is read page by page.
+func each(ctx context.Context, list func(ctx context.Context, after string, limit int) ([]string, error), visit func(org string) error) error {
 	const page = 100
 	var after string
 	for {
-		orgs, err := s.Organizations(ctx, after, page)
+		orgs, err := list(ctx, after, page)
 		if err != nil {
 			return err
 		}

@@ -41,6 +41,11 @@ func TestSweepCodes(t *testing.T) {
 			if got := len(left(t, s)) - len(before); dropped != tt.dropped || got != tt.sealed {
 				t.Errorf("%s: %d were dropped, %d keys are left; want %d and %d", tt.name, dropped, got, tt.dropped, tt.sealed)
 			}
+			// Only organizations with something left are visited again.
+			expiring, err := s.Store.Expiring(t.Context(), "", 10)
+			if err != nil || slices.Contains(expiring, s.Root.OrganizationID) != (tt.sealed > 0) {
+				t.Errorf("%s: expiring: %v %v", tt.name, expiring, err)
+			}
 		}
 	})
 }

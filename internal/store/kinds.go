@@ -69,7 +69,7 @@ var (
 		ID: func(w *domain.Waiting) string { return w.Fingerprint },
 	}
 	otps = Kind[domain.OTP]{
-		Name: "otp", Label: "one-time code",
+		Name: "otp", Label: "one-time code", Expires: true,
 		ID:    func(o *domain.OTP) string { return o.ID },
 		Lists: []Index[domain.OTP]{{Name: ByContact, Keys: (*domain.OTP).Keys}},
 	}
@@ -133,7 +133,7 @@ var (
 		},
 	}
 	importTargets = Kind[domain.ImportTarget]{
-		Name: "import-target", Label: "import target",
+		Name: "import-target", Label: "import target", Expires: true,
 		ID: func(t *domain.ImportTarget) string { return t.ID },
 	}
 )

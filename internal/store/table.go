@@ -19,6 +19,9 @@ type Kind[T any] struct {
 	// Directory are the keys by which the parent of an organization finds it
 	// among its children; see directory.go. nil: there are none.
 	Directory func(*T) []string
+	// Expires says that records of the kind end by themselves: the
+	// organizations that have some are known; see Expiring.
+	Expires bool
 }
 
 // Index finds records by something other than their id.

@@ -37,6 +37,8 @@ type pending interface {
 	directory(parent, child string) []Change
 	// dirty reports whether anything was written at all.
 	dirty() bool
+	// expires reports whether something was written that ends by itself.
+	expires() bool
 }
 
 // Org is the organization that the transaction is bound to.
@@ -165,6 +167,12 @@ func (tx *Tx) changes() (all []Change, err error) {
 		all = append(all, changes...)
 		if parent != "" {
 			all = append(all, tx.tables[name].directory(parent, tx.org)...)
+		}
+	}
+	for _, table := range tx.tables {
+		if table.expires() {
+			all = append(all, Change{Org: instanceOrg, Kind: expiringKind, ID: tx.org, Body: []byte{}})
+			break
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(tx.sealed)) {
