@@ -29,6 +29,9 @@ type Spec struct {
 	// set only where the interface breaks its own rule.
 	Type, IntentKey, ResultKey string
 	Access
+	// Private: the result is a secret of whoever submitted the activity, and
+	// nobody else is shown it.
+	Private bool
 }
 
 // Access says who may call the operation, beside the members of the

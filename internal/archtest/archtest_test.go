@@ -29,15 +29,18 @@ var layers = [][]string{
 	{"internal/store", "internal/record", "internal/token", "internal/oidc", "internal/vault/unseal"},
 	{"internal/activity", "internal/decide", "internal/store/group"},
 	{"internal/ops", "internal/engine", "internal/store/sqlite", "internal/store/postgres"},
-	{"internal/api", "internal/openapi"},
+	{"internal/api", "internal/openapi", "internal/rehearsal"},
 	{"internal/server"},
 	{"client", "cmd/latchkey"},
+	{"bench/floor", "bench/load", "bench/process"},
+	{"bench/workload"},
+	{"bench"},
 }
 
 // only tests may use these.
 var forTests = []string{
 	"testvectors", "internal/passkey/passkeytest", "internal/oidctest", "internal/oidctest/issuer",
-	"internal/mailtest", "internal/mailtest/smtpd", "bench", "internal/servertest", "internal/pgtest", "internal/store/storetest", "internal/archtest",
+	"internal/mailtest", "internal/mailtest/smtpd", "internal/servertest", "internal/pgtest", "internal/store/storetest", "internal/archtest",
 }
 
 // peers are the imports within one floor.
@@ -117,6 +120,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/notify":    {"FuzzRender", "FuzzSMSTemplate", "FuzzMagicLink"},
 		"internal/oidc":      {"FuzzToken", "FuzzKeys"},
 		"internal/passkey":   {"FuzzVerify", "FuzzKeyDescription"},
+		"bench/load":         {"FuzzReadReply"},
 		"internal/token":     {"FuzzRead"},
 		"internal/engine":    {"FuzzEnvelope"},
 		"internal/config":    {"FuzzParse", "FuzzStorePassword"},

@@ -35,8 +35,8 @@ func TestFields(t *testing.T) {
 			}
 			root = w.Path
 			fmt.Fprintf(&b, "\n**`%s`**: %s\n", root, w.Type)
-			if strings.Contains(w.Type, "imestamp") {
-				continue // it has no fields
+			if w.Type == "timestamp" { // it has no fields
+				continue
 			}
 			b.WriteString("\n| field | type |\n|---|---|\n")
 		}

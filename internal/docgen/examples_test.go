@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"latchkey/internal/activity"
 	"latchkey/internal/engine"
 	"latchkey/internal/fault"
 	"latchkey/internal/ops"
@@ -39,7 +40,7 @@ func pages(t *testing.T) map[string]string {
 // TestExpressions compiles every expression that a page shows in a block of its
 // own, marked with the place that it is for. An empty line divides expressions.
 func TestExpressions(t *testing.T) {
-	blocks := regexp.MustCompile("(?ms)^```(condition|consensus|time)\n(.*?)^```$")
+	blocks := regexp.MustCompile("(?ms)^ *```(condition|consensus|time)\n(.*?)^ *```$")
 	places := map[string]policy.Place{"condition": policy.Condition, "consensus": policy.Consensus, "time": policy.Time}
 	found := 0
 	for page, text := range pages(t) {
@@ -83,7 +84,7 @@ func sample(name string) string {
 // TestRequests checks that every request which a page shows is one of the
 // interface, with parameters that fit.
 func TestRequests(t *testing.T) {
-	found := 0
+	catalog, found := ops.Catalog(), 0
 	for page, text := range pages(t) {
 		if n := len(regexp.MustCompile(`(?m)^ *lk `).FindAllString(text, -1)); n != len(request.FindAllString(text, -1)) {
 			t.Errorf("%s: %d commands, of which %d can be read", page, n, len(request.FindAllString(text, -1)))
@@ -96,7 +97,7 @@ func TestRequests(t *testing.T) {
 			if body == "" {
 				body = "{}"
 			}
-			if err := check(command[2], body); err != nil {
+			if err := check(catalog, command[2], body); err != nil {
 				t.Errorf("%s: %s: %v", page, command[2], err)
 			}
 		}
@@ -107,8 +108,7 @@ func TestRequests(t *testing.T) {
 }
 
 // check reads a request the way the server would.
-func check(operation, body string) error {
-	catalog := ops.Catalog()
+func check(catalog *activity.Catalog, operation, body string) error {
 	members := map[string]jsontext.Value{}
 	if err := json.Unmarshal([]byte(body), &members); err != nil {
 		return err

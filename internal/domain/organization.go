@@ -45,8 +45,8 @@ func ChildByEmail(email string) string { return "email:" + NormalEmail(email) }
 // ChildByPhone finds organizations by the phone number of a user.
 func ChildByPhone(phone string) string { return "phone:" + phone }
 
-// ChildByVerified finds organizations by a contact of a user that was verified;
-// contact is a key of ChildByEmail or ChildByPhone.
+// ChildByVerified finds organizations by a contact of a user that was verified:
+// by a key of ChildByEmail or ChildByPhone, or by AllChildren for any contact.
 func ChildByVerified(contact string) string { return "verified-" + contact }
 
 // ChildByCredential finds organizations by the credential key of a user.

@@ -170,6 +170,9 @@ func (u *User) DirectoryKeys() []string {
 			keys = append(keys, ChildByVerified(ChildByPhone(u.PhoneNumber)))
 		}
 	}
+	if u.EmailVerified || u.PhoneVerified {
+		keys = append(keys, ChildByVerified(AllChildren))
+	}
 	for _, key := range u.CredentialKeys() {
 		keys = append(keys, ChildByCredential(key))
 	}

@@ -120,6 +120,10 @@ func (e *Engine) Explain(ctx context.Context, r Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	// It shows policies and people: whoever may not read them may not ask.
+	if err := caller.mayRead(activity.Access{}); err != nil {
+		return nil, err
+	}
 	intent, err := e.Catalog.Path(version.Name).Parse(version, asked.Parameters)
 	if err != nil {
 		return nil, err

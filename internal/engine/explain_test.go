@@ -11,7 +11,10 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"latchkey/client"
+	"latchkey/internal/domain"
+	"latchkey/internal/ids"
 	. "latchkey/internal/servertest"
+	"latchkey/internal/store"
 )
 
 func explain(t *testing.T, s *Server, c *Caller, kind string, parameters m, more m) Value {
@@ -110,6 +113,19 @@ func TestExplain(t *testing.T) {
 			if reply.Status < 400 || reply.Status >= 500 || !strings.Contains(string(reply.Body), c.part) {
 				t.Errorf("%s: HTTP %d: %s", name, reply.Status, reply.Body)
 			}
+		}
+		recovering := s.Stranger(t, ada)
+		err := s.Store.Update(t.Context(), ada.OrganizationID, func(tx *store.Tx) error {
+			return tx.Users().Edit(ada.UserID, func(u *domain.User) error {
+				u.APIKeys = append(u.APIKeys, domain.APIKey{ID: ids.New(), PublicKey: recovering.Key.PublicKey(), Type: domain.CredentialRecovery})
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reply := postExplain(t, s, recovering, kind, wallet, nil); reply.Status != http.StatusForbidden {
+			t.Errorf("a recovery key: HTTP %d: %s", reply.Status, reply.Body)
 		}
 		if reply := postExplain(t, s, s.Stranger(t, ada), kind, wallet, nil); reply.Status != http.StatusUnauthorized {
 			t.Errorf("a stranger: HTTP %d: %s", reply.Status, reply.Body)

@@ -54,7 +54,13 @@ func (e *Engine) view(home, tx *store.Tx, a *domain.Activity, user *domain.User)
 		}
 		return found, err
 	})
-	if err != nil || a.Status != domain.StatusConsensusNeeded {
+	declared := e.Catalog.Activity(a.Type)
+	if declared != nil && declared.Private && a.Submitter().UserID != user.ID {
+		view.Result = jsontext.Value("{}")
+	}
+	// A type that is not in the catalog was recorded by a newer node, which
+	// also knows who may vote on it.
+	if err != nil || a.Status != domain.StatusConsensusNeeded || declared == nil {
 		return view, err
 	}
 	if decider := a.DecidedBy; decider != "" && decider != home.Org() || decider == "" && home != tx {

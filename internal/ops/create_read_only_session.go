@@ -17,6 +17,7 @@ var CreateReadOnlySession = activity.Op[CreateReadOnlySessionParams, ReadOnlySes
 		Summary: "Open a session that can read for an hour, without signing: its text goes into the header X-Session.",
 		Govern:  activity.Govern{By: activity.Self},
 		Access:  activity.Access{FindsChild: true},
+		Private: true,
 	},
 	Exec: createReadOnlySession,
 }

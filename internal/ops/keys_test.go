@@ -575,6 +575,7 @@ func TestSigningRefused(t *testing.T) {
 			"no hash on secp256k1":     {"sign_raw_payload", 400, raw(ethereum, digest, "HEXADECIMAL", "NOT_APPLICABLE")},
 			"EIP-712 on Ed25519":       {"sign_raw_payload", 400, raw(solana, "{}", "EIP712", "NO_OP")},
 			"EIP-712 that is none":     {"sign_raw_payload", 400, raw(ethereum, "{}", "EIP712", "NO_OP")},
+			"typed data in a list":     {"sign_raw_payloads", 400, m{"signWith": ethereum, "payloads": []any{"{}"}, "encoding": "PAYLOAD_ENCODING_EIP712", "hashFunction": "HASH_FUNCTION_NO_OP"}},
 			"one bad of several":       {"sign_raw_payloads", 400, m{"signWith": ethereum, "payloads": []any{digest, "xyz"}, "encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP"}},
 			"not a transaction":        {"sign_transaction", 400, tx(ethereum, "ETHEREUM", "00")},
 			"signed transaction":       {"sign_transaction", 400, tx(ethereum, "ETHEREUM", ethereumVector.Signed)},

@@ -10,6 +10,7 @@ import (
 	"latchkey/internal/activity"
 	"latchkey/internal/address"
 	"latchkey/internal/domain"
+	"latchkey/internal/fault"
 	"latchkey/internal/schema"
 )
 
@@ -78,8 +79,15 @@ func listSuborgs(r activity.Reader, p *SuborgFilter, verified bool) (ListSuborgs
 	if err != nil {
 		return ListSuborgsReply{}, err
 	}
-	if verified && (p.FilterType == "EMAIL" || p.FilterType == "PHONE_NUMBER") {
-		key = domain.ChildByVerified(key)
+	if verified {
+		switch p.FilterType {
+		case "", "EMAIL", "PHONE_NUMBER":
+			key = domain.ChildByVerified(key)
+		default:
+			return ListSuborgsReply{}, fault.Fields("", []fault.Field{{
+				Path: "filterType", Description: "must be EMAIL or PHONE_NUMBER here: nothing else is verified",
+			}})
+		}
 	}
 	page := p.PaginationOptions
 	if page.Before == "" {

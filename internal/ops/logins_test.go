@@ -214,6 +214,18 @@ func TestOTP(t *testing.T) {
 			t.Errorf("verified: %v", got)
 		}
 		other := newChild(t, s, s.Root, "Other")
+		if got := s.Root.Query(t, "list_verified_suborgs", nil).Get("organizationIds").List(); len(got) != 1 || got[0].Text() != child.OrganizationID {
+			t.Errorf("all verified: %v", got)
+		}
+		s.Root.Refused(t, http.StatusBadRequest, "list_verified_suborgs", m{"filterType": "NAME", "filterValue": "Child"})
+		// The token is nobody else's.
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		if seen := string(ada.Post(t, "list_activities", ada.Body(t, "list_activities", m{"paginationOptions": m{"limit": "100"}})).Body); strings.Contains(seen, token) {
+			t.Error("another user reads the verification token")
+		}
+		if seen := string(s.Root.Post(t, "list_activities", s.Root.Body(t, "list_activities", m{"paginationOptions": m{"limit": "100"}})).Body); !strings.Contains(seen, token) {
+			t.Error("whoever verified the contact does not see the token any more")
+		}
 		for name, c := range map[string]struct {
 			caller *Caller
 			params m

@@ -6,6 +6,7 @@ import (
 
 	"latchkey/internal/activity"
 	"latchkey/internal/fault"
+	"latchkey/internal/schema"
 )
 
 // SignRawPayloads signs several payloads with one key.
@@ -25,6 +26,14 @@ type SignRawPayloadsParams struct {
 	Payloads     []string     `json:"payloads" check:"required,min=1,max=100,each=min=1" doc:"What to sign."`
 	Encoding     Encoding     `json:"encoding" check:"required" doc:"How the payloads are written."`
 	HashFunction HashFunction `json:"hashFunction" check:"required" doc:"What is done to a payload before it is signed."`
+}
+
+// Check refuses what policies read one at a time: in a list, a policy that
+// denies some typed data would not see it.
+func (p *SignRawPayloadsParams) Check(problems *schema.Problems) {
+	if p.Encoding == encodingEIP712 || p.Encoding == encodingEIP7702 {
+		problems.Add("encoding", "%s is signed one payload at a time; use sign_raw_payload", p.Encoding)
+	}
 }
 
 // SignRawPayloadsResult is the result of sign_raw_payloads.

@@ -32,8 +32,13 @@ type signer struct {
 }
 
 // findSigner resolves signWith: the id of a private key, an address, or a
-// public key.
+// public key. What it finds is shared, and found once for each version of the
+// organization: every signature asks.
 func findSigner(tx *store.Tx, signWith string) (*signer, error) {
+	return store.Derived(tx, "signer "+signWith, func() (*signer, error) { return lookUpSigner(tx, signWith) })
+}
+
+func lookUpSigner(tx *store.Tx, signWith string) (*signer, error) {
 	if id, ok := ids.Normal(signWith); ok {
 		key, err := tx.PrivateKeys().Get(id)
 		if err != nil {

@@ -34,6 +34,7 @@ func verifyOTPSpec(version int) activity.Spec {
 		Summary: "Verify a one-time code: get a token that proves the contact.",
 		Govern:  activity.Govern{Resource: activity.ResourceOTP, Action: activity.ActionVerify},
 		Access:  activity.Access{ByParent: true},
+		Private: true,
 	}
 }
 

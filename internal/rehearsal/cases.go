@@ -15,6 +15,7 @@ import (
 	"latchkey/internal/engine"
 	"latchkey/internal/fault"
 	"latchkey/internal/nearest"
+	"latchkey/internal/ops"
 )
 
 // Case is a request, and what is to become of it.
@@ -32,6 +33,10 @@ type Case struct {
 
 // cases prepares the cases.
 func (r *reader) cases() {
+	if len(r.content.Cases) == 0 {
+		return
+	}
+	r.catalog = ops.Catalog()
 	seen := map[string]bool{}
 	for i := range r.content.Cases {
 		given := &r.content.Cases[i]
@@ -61,9 +66,7 @@ func (r *reader) cases() {
 		r.request(&c, given)
 		r.Cases = append(r.Cases, c)
 	}
-	if len(r.Cases) > 0 {
-		r.demandFacts()
-	}
+	r.demandFacts()
 }
 
 func (r *reader) when(c *Case, given *trial) {

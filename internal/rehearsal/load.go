@@ -2,7 +2,6 @@ package rehearsal
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"latchkey/internal/activity"
 	"latchkey/internal/domain"
-	"latchkey/internal/ops"
 	"latchkey/internal/schema"
 )
 
@@ -24,7 +22,7 @@ type File struct {
 	Cases    []Case
 
 	content content
-	catalog *activity.Catalog
+	catalog *activity.Catalog // nil without cases
 	// The organization.
 	quorum      domain.Quorum
 	users       []*domain.User
@@ -73,7 +71,7 @@ func readFile(path string) ([]byte, error) {
 func Parse(path string, data []byte, read func(name string) ([]byte, error)) (*File, error) {
 	shape := schema.Of[content]()
 	r := &reader{
-		File: &File{Path: path, catalog: ops.Catalog()}, read: read,
+		File: &File{Path: path}, read: read,
 		keys: keysOf(shape), names: map[string]map[string]named{}, taken: map[string]bool{},
 	}
 	// What a later step says means nothing while an earlier one is in doubt.
@@ -148,13 +146,4 @@ func (r *reader) twice(key, path, what string) bool {
 	}
 	r.taken[key] = true
 	return false
-}
-
-// Mistakes returns the mistakes of a file, if err is about them.
-func Mistakes(err error) []Mistake {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Mistakes
-	}
-	return nil
 }

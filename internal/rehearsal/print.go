@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"latchkey/internal/engine"
@@ -140,8 +141,18 @@ func (s *shown) node(n *node, indent, bound string) {
 	}
 	s.line("%s%s%s -> %s", indent, about, oneLine(s.label(n.Source)), value)
 	for _, c := range n.children {
-		s.node(c, indent+"  ", n.Bound)
+		if !c.trivial() {
+			s.node(c, indent+"  ", n.Bound)
+		}
 	}
+}
+
+var record = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+
+// trivial says that the value of a part tells nothing: it is what was written,
+// or a record, of which only the fields have values.
+func (n *node) trivial() bool {
+	return len(n.children) == 0 && n.Error == "" && (n.Value == n.Source || record.MatchString(n.Value))
 }
 
 // oneLine shows an expression on one line, shortened.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,6 +18,9 @@ import (
 // document returns the root of the only document of a file; nil, and a mistake,
 // when there is none that can be read.
 func (r *reader) document(data []byte) *yaml.Node {
+	if root, ok := jsonDocument(data); ok {
+		return root
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var first, second yaml.Node
 	if err := decoder.Decode(&first); err != nil && !errors.Is(err, io.EOF) {
@@ -86,13 +88,22 @@ func (r *reader) plain(n *yaml.Node, path string) {
 	}
 }
 
-// meant prefers a key of the same mapping, unless the very name exists in
-// another one: then it is the indentation that is wrong.
+// meant guesses which key was meant: one of the same mapping, unless the very
+// name exists in one other only; then it is the indentation that is wrong.
 func (r *reader) meant(name string, here []string) string {
-	for _, path := range slices.Sorted(maps.Keys(r.keys)) {
-		if slices.Contains(r.keys[path], name) {
-			return strings.ReplaceAll(join(path, name), ".0.", "[].")
+	if i := slices.IndexFunc(here, func(k string) bool {
+		return len(name) > 2 && strings.Contains(strings.ToLower(k), strings.ToLower(name))
+	}); i >= 0 {
+		return here[i]
+	}
+	var elsewhere []string
+	for path, known := range r.keys {
+		if slices.Contains(known, name) {
+			elsewhere = append(elsewhere, strings.ReplaceAll(join(path, name), ".0.", "[]."))
 		}
+	}
+	if len(elsewhere) == 1 {
+		return elsewhere[0]
 	}
 	// However far: a name that is printed with no suggestion helps nobody.
 	return nearest.Name(name, 1000, here)

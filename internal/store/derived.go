@@ -1,5 +1,9 @@
 package store
 
+// maxDerived bounds what is remembered of one organization: some of it is for
+// each account that signs.
+const maxDerived = 4096
+
 // Derived returns what build makes of the organization's records. It is made
 // once for each version of the organization; what it returns is shared and never
 // changes.
@@ -32,7 +36,7 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 		return made, err
 	}
 	snap.mu.Lock()
-	if snap.derived == nil {
+	if snap.derived == nil || len(snap.derived) >= maxDerived {
 		snap.derived = map[string]any{}
 	}
 	snap.derived[name] = made

@@ -16,8 +16,10 @@ func (s Shelf) Sealed(name string) ([]byte, error) {
 	if body, ok := s.tx.sealed[name]; ok {
 		return body, nil
 	}
-	s.tx.looseReads = true
-	return s.tx.store.driver.Get(s.tx.ctx, s.tx.org, sealedKind, name)
+	return Derived(s.tx, sealedKind+" "+name, func() ([]byte, error) {
+		s.tx.looseReads = true
+		return s.tx.store.driver.Get(s.tx.ctx, s.tx.org, sealedKind, name)
+	})
 }
 
 // Seal keeps ciphertext under a name.

@@ -23,6 +23,24 @@ type reader struct {
 	activity  *stmt
 	recorded  *stmt
 	schema    *stmt
+	// others are statements that were worth keeping, by their text.
+	others map[string]*stmt
+}
+
+// maxOthers bounds the statements that a reader keeps. Lists of activities have
+// many forms, scans have four.
+const maxOthers = 32
+
+// prepared returns a statement, and whether the reader keeps it.
+func (r *reader) prepared(sql string) (s *stmt, kept bool, err error) {
+	if s := r.others[sql]; s != nil {
+		return s, true, nil
+	}
+	if s, err = r.conn.prepare(sql); err != nil || len(r.others) >= maxOthers {
+		return s, false, err
+	}
+	r.others[sql] = s
+	return s, true, nil
 }
 
 func openReader(ctx context.Context, path string) (*reader, error) {
@@ -30,7 +48,7 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{conn: c}
+	r := &reader{conn: c, others: map[string]*stmt{}}
 	for _, p := range []struct {
 		to  **stmt
 		sql string
@@ -54,6 +72,9 @@ func (r *reader) close() error {
 		if s != nil {
 			_ = s.raw.Close()
 		}
+	}
+	for _, s := range r.others {
+		_ = s.raw.Close()
 	}
 	return r.conn.close()
 }

@@ -1,0 +1,38 @@
+// Command bench loads servers with signed requests and reports how fast they
+// are compared with the floor, a bare server that does the least possible
+// (package floor). `make bench` runs it; README.md says how to read it.
+//
+// All servers are processes of their own and stay up for the whole run, while
+// the rounds go through them in turn: what slows the machine down for a while
+// slows them all, and the ratios hold. Only ratios are worth keeping.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+type commands struct {
+	Run      runCommand      `cmd:"" default:"withargs" help:"Load the servers and report."`
+	Floor    floorCommand    `cmd:"" hidden:"" help:"Run the bare server."`
+	Profiled profiledCommand `cmd:"" hidden:"" help:"Run Latchkey from a config file, with profiles to be had on another port."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	var c commands
+	command := kong.Parse(&c, kong.Name("bench"),
+		kong.Description("Load Latchkey, and the floor beside it, with signed requests."), kong.UsageOnError())
+	command.BindTo(ctx, (*context.Context)(nil))
+	err := command.Run()
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+}
