@@ -115,6 +115,20 @@ need_node() {
 	node_is_current || die "Node.js $(node --version) is too old: the end-to-end tests need 18.19 or newer (package nodejs)"
 }
 
+# A browser for the clients that run in one; CHROMIUM names another.
+need_chromium() {
+	local name
+	for name in ${CHROMIUM:-chromium chromium-browser google-chrome chrome}; do
+		if command -v "$name" >/dev/null; then
+			export CHROMIUM="$name"
+			return
+		fi
+	done
+	[ -z "${CHROMIUM:-}" ] || die "missing: $CHROMIUM, which CHROMIUM names"
+	need chromium
+	export CHROMIUM=chromium
+}
+
 # --- PostgreSQL ------------------------------------------------------------
 
 # postgres_bin prints the folder of the newest server, 15 or later.

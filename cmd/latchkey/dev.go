@@ -64,6 +64,7 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, s *store.Stor
 		return err
 	}
 	defer keys.Vault.Close()
+	collectLater()
 	srv, err := server.New(c, s, keys, server.NewLogger(os.Stderr, c.Log), version)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -26,6 +27,7 @@ type commands struct {
 	Init    initCommand    `cmd:"" help:"Create a parent organization with one root user and API key."`
 	Keygen  keygenCommand  `cmd:"" help:"Make a key pair for API requests."`
 	Request requestCommand `cmd:"" help:"Stamp a request with a key, send it, and show the reply."`
+	Policy  policyCommand  `cmd:"" help:"Check, explain and test policies."`
 	Vault   vaultCommand   `cmd:"" help:"Look after the keys at rest."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
@@ -49,11 +51,26 @@ func run() int {
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	if err := command.Run(); err != nil {
-		fmt.Fprintf(os.Stderr, "latchkey: %v\n", err)
-		return 1
+		return exitCode(err)
 	}
 	return 0
 }
+
+// exitCode reports why a command failed, unless it has said so itself.
+func exitCode(err error) int {
+	var told exitStatus
+	if errors.As(err, &told) {
+		return int(told)
+	}
+	fmt.Fprintf(os.Stderr, "latchkey: %v\n", err)
+	return 1
+}
+
+// exitStatus ends the program with a status that scripts branch on, when
+// everything has been said.
+type exitStatus int
+
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 type versionCommand struct{}
 

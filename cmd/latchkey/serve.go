@@ -35,6 +35,7 @@ func (serveCommand) serve(ctx context.Context, c *config.Config, s *store.Store,
 		return err
 	}
 	defer keys.Vault.Close()
+	collectLater()
 	srv, err := server.New(c, s, keys, log, version)
 	if err != nil {
 		return err

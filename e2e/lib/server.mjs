@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -77,16 +78,10 @@ async function until(what, deadline, check) {
   }
 }
 
-// startServer returns once the server answers. Its `dev` is the content of
-// dev.json.
-export async function startServer(place) {
-  const file = join(place.data, 'dev.json');
-  // A restart finds the file of the start before, with an address that is no
-  // longer true. It is not ours to delete: only wait for the new one.
-  const before = stamp(file);
-  const child = spawn(binary, ['dev', '--listen', '127.0.0.1:0', '--data', place.data, ...place.args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+// launch runs the binary. ready(alive) says where it can be reached, once it is
+// known; alive throws when the process has ended.
+async function launch(args, ready) {
+  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -103,60 +98,115 @@ export async function startServer(place) {
     if (problem) throw new Error(`${problem}\n${output}`);
   };
 
+  const server = {
+    output: () => output,
+    // The way an operator or a supervisor ends it: everything that was
+    // acknowledged is kept, and the exit code says that all went well.
+    async stop() {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeout);
+      const [code, signal] = await exited;
+      clearTimeout(timer);
+      assert.deepEqual({ code, signal }, { code: 0, signal: null }, `SIGTERM must end the server with 0\n${output}`);
+    },
+    // The way a power failure does.
+    async crash() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    // For cleaning up, whatever the state.
+    async end() {
+      if (running.has(child)) await this.crash();
+    },
+  };
   try {
     const deadline = Date.now() + startTimeout;
-    const dev = await until(() => 'dev.json', deadline, () => {
-      alive();
-      if (stamp(file) === before) return undefined;
-      try {
-        return JSON.parse(readFileSync(file, 'utf8'));
-      } catch {
-        return undefined; // being written
-      }
-    });
+    const baseUrl = await until(
+      () => 'the address',
+      deadline,
+      () => {
+        alive();
+        return ready(output);
+      },
+    );
+    let answer = 'nothing';
+    await until(
+      () => `readyz at ${baseUrl} (last: ${answer})`,
+      deadline,
+      async () => {
+        alive();
+        try {
+          const reply = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });
+          answer = `${reply.status} ${await reply.text()}`;
+          return reply.status === 200;
+        } catch (error) {
+          answer = `${error} ${error.cause ?? ''}`;
+          return false;
+        }
+      },
+    );
+    return { ...server, baseUrl };
+  } catch (error) {
+    await server.crash();
+    error.message += `\n--- output of the server\n${output}`;
+    throw error;
+  }
+}
+
+// startServer runs `latchkey dev` and returns once it answers. Its `dev` is the
+// content of dev.json.
+export async function startServer(place) {
+  const file = join(place.data, 'dev.json');
+  // A restart finds the file of the start before, with an address that is no
+  // longer true. It is not ours to delete: only wait for the new one.
+  const before = stamp(file);
+  let dev;
+  const server = await launch(['dev', '--listen', '127.0.0.1:0', '--data', place.data, ...place.args], () => {
+    if (stamp(file) === before) return undefined;
+    try {
+      dev = JSON.parse(readFileSync(file, 'utf8'));
+    } catch {
+      return undefined; // being written
+    }
     // Scripts wait for the file and use what is in it: there is no half of it.
     for (const [member, value] of Object.entries(dev)) {
       assert.notEqual(value, '', `dev.json was there before its ${member} was known`);
     }
-    let answer = 'nothing';
-    await until(() => `readyz at ${dev.baseUrl} (last: ${answer})`, deadline, async () => {
-      alive();
-      try {
-        const reply = await fetch(`${dev.baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });
-        answer = `${reply.status} ${await reply.text()}`;
-        return reply.status === 200;
-      } catch (error) {
-        answer = `${error} ${error.cause ?? ''}`;
-        return false;
-      }
-    });
-    return {
-      dev,
-      file,
-      output: () => output,
-      // The way an operator or a supervisor ends it: everything that was
-      // acknowledged is kept, and the exit code says that all went well.
-      async stop() {
-        child.kill('SIGTERM');
-        const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeout);
-        const [code, signal] = await exited;
-        clearTimeout(timer);
-        assert.deepEqual({ code, signal }, { code: 0, signal: null }, `SIGTERM must end the server with 0\n${output}`);
-      },
-      // The way a power failure does.
-      async crash() {
-        child.kill('SIGKILL');
-        await exited;
-      },
-      // For cleaning up, whatever the state.
-      async end() {
-        if (running.has(child)) await this.crash();
-      },
-    };
-  } catch (error) {
-    child.kill('SIGKILL');
-    await exited;
-    error.message += `\n--- output of the server\n${output}`;
-    throw error;
-  }
+    return dev.baseUrl;
+  });
+  return { ...server, dev, file };
+}
+
+// startServe runs `latchkey serve` with a config, after founding an organization
+// whose root user has the key. Its `dev` is what dev.json would hold of that.
+export async function startServe(place, config, key) {
+  const file = join(place.data, 'config.yaml');
+  const store = place.args[1] ?? 'sqlite:latchkey.db';
+  writeFileSync(file, `listen: 127.0.0.1:0\nstore: ${JSON.stringify(store)}\n${config}`);
+  const init = ['init', '--config', file, '--organization', 'Served', '--user', 'Root', '--public-key', key.apiPublicKey];
+  const { organizationId, userId } = JSON.parse(execFileSync(binary, init));
+  const server = await launch(['serve', '--config', file], (output) => output.match(/"msg":"ready","address":"([^"]+)"/)?.[1]);
+  const known = await fetch(`${server.baseUrl}/.well-known/latchkey.json`).then((reply) => reply.json());
+  return { ...server, dev: { ...known, baseUrl: server.baseUrl, organizationId, userId } };
+}
+
+// useServer gives the tests of the describe around it a server of their own. It
+// is there when they run, not before: dev, server and rootKey are filled in.
+export function useServer() {
+  const place = newPlace();
+  const held = { place };
+  before(async () => {
+    held.server = await startServer(place);
+    held.dev = held.server.dev;
+    held.rootKey = { apiPublicKey: held.dev.apiPublicKey, apiPrivateKey: held.dev.apiPrivateKey };
+  });
+  after(async () => {
+    try {
+      await held.server?.stop();
+    } finally {
+      await held.server?.end();
+      place.remove();
+    }
+  });
+  return held;
 }

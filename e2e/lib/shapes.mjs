@@ -68,15 +68,40 @@ const apiKey = record({
   'expirationSeconds?': digits,
 });
 
+const base64url = (value, path) => assert.match(value, /^[\w-]+$/, `${path} must be base64url`);
+
+const authenticator = record({
+  transports: list((value, path) => assert.match(value, /^AUTHENTICATOR_TRANSPORT_[A-Z]+$/, path)),
+  attestationType: text,
+  aaguid: base64url,
+  credentialId: base64url,
+  model: text,
+  credential,
+  authenticatorId: uuid7,
+  authenticatorName: text,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+
+const oauthProvider = record({
+  providerId: uuid7,
+  providerName: text,
+  issuer: text,
+  audience: text,
+  subject: text,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+
 const user = record({
   userId: uuid7,
   userName: text,
   'userEmail?': text,
   'userPhoneNumber?': text,
-  authenticators: list(record({ authenticatorId: uuid7, authenticatorName: text, credential })),
+  authenticators: list(authenticator),
   apiKeys: list(apiKey),
   userTags: list(uuid7),
-  oauthProviders: list(record({ providerId: uuid7, providerName: text, issuer: text, audience: text, subject: text })),
+  oauthProviders: list(oauthProvider),
   createdAt: timestamp,
   updatedAt: timestamp,
   mfaPolicies: list(record({})),
@@ -147,18 +172,76 @@ const signature = record({
   v: oneOf('00', '01'),
 });
 
-const vote = record({
+const policy = record({
+  policyId: uuid7,
+  policyName: text,
+  effect: oneOf('EFFECT_ALLOW', 'EFFECT_DENY'),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  notes: text,
+  consensus: text,
+  condition: text,
+  'time?': text,
+});
+
+const evaluations = record({
   id: uuid7,
-  userId: uuid7,
-  user,
   activityId: uuid7,
-  selection: oneOf('VOTE_SELECTION_APPROVED', 'VOTE_SELECTION_REJECTED'),
-  message: text,
-  publicKey: hex,
-  signature: hex,
-  scheme: text,
+  organizationId: uuid7,
+  voteId: uuid7,
+  policyEvaluations: list(
+    record({
+      policyId: uuid7,
+      outcome: oneOf(
+        'OUTCOME_ALLOW',
+        'OUTCOME_DENY_EXPLICIT',
+        'OUTCOME_DENY_IMPLICIT',
+        'OUTCOME_REQUIRES_CONSENSUS',
+        'OUTCOME_ERROR',
+        'OUTCOME_TIME_INACTIVE',
+      ),
+    }),
+  ),
   createdAt: timestamp,
 });
+
+const contractInterface = record({
+  organizationId: uuid7,
+  smartContractInterfaceId: uuid7,
+  smartContractAddress: text,
+  smartContractInterface: text,
+  type: oneOf('SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM', 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA'),
+  label: text,
+  notes: text,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+
+const vote = (value, path) => {
+  record({
+    id: uuid7,
+    userId: uuid7,
+    user,
+    activityId: uuid7,
+    selection: oneOf('VOTE_SELECTION_APPROVED', 'VOTE_SELECTION_REJECTED'),
+    message: text,
+    publicKey: text,
+    signature: text,
+    scheme: text,
+    createdAt: timestamp,
+  })(value, path);
+  if (value.scheme !== 'SIGNATURE_SCHEME_TK_WEBAUTHN') {
+    hex(value.publicKey, `${path}.publicKey`);
+    hex(value.signature, `${path}.signature`);
+    return;
+  }
+  // Of a passkey, all that is needed to check it.
+  base64url(value.publicKey, `${path}.publicKey`);
+  record({ credentialId: base64url, clientDataJson: base64url, authenticatorData: base64url, signature: base64url })(
+    JSON.parse(value.signature),
+    `${path}.signature`,
+  );
+};
 
 const status = record({ code: number, message: text, details: list(record({})) });
 
@@ -196,7 +279,24 @@ const whoami = record({ organizationId: uuid7, organizationName: text, userId: u
 
 const error = record({ code: number, message: text, details: list(record({ '@type': text })), 'turnkeyErrorCode?': text });
 
-const checks = { activity, apiKey, configs, error, privateKey, signature, tag, user, wallet, walletAccount, whoami };
+const checks = {
+  activity,
+  apiKey,
+  authenticator,
+  configs,
+  contractInterface,
+  error,
+  evaluations,
+  oauthProvider,
+  policy,
+  privateKey,
+  signature,
+  tag,
+  user,
+  wallet,
+  walletAccount,
+  whoami,
+};
 export const shape = Object.fromEntries(
   Object.entries(checks).map(([name, check]) => [name, (value) => (check(value, name), value)]),
 );

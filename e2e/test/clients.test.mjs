@@ -58,8 +58,7 @@ describe(`clients on ${storeName}`, () => {
 
   for (const flavour of flavours) {
     describe(flavour.name, () => {
-      const { RequestError } = flavour;
-      const label = flavour.name.replace(/\W+/g, ' ').trim(); // names are unique in an organization
+      const { RequestError, label } = flavour;
       const email = `ada.${label.replaceAll(' ', '.')}@example.com`;
       const adaKey = newKey();
       let root;

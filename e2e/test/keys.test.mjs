@@ -35,6 +35,7 @@ import { mainnet } from 'viem/chains';
 import { recoverAuthorizationAddress } from 'viem/utils';
 
 import { completed, flavours, newKey, send } from '../lib/clients.mjs';
+import { through } from '../lib/record.mjs';
 import { newPlace, startServer, storeName } from '../lib/server.mjs';
 import { shape } from '../lib/shapes.mjs';
 
@@ -151,8 +152,7 @@ describe(`keys on ${storeName}`, () => {
 
   for (const flavour of flavours) {
     describe(flavour.name, () => {
-      const { RequestError } = flavour;
-      const label = flavour.name.replace(/\W+/g, ' ').trim(); // names are unique in an organization
+      const { RequestError, label } = flavour;
       let root;
       let ada;
 
@@ -413,7 +413,9 @@ describe(`keys on ${storeName}`, () => {
         // What a client knows besides the bundle.
         const known = () => ({ organizationId: dev.organizationId, dangerouslyOverrideSignerPublicKey: dev.signerPublicKey });
         const own = () => ({ ...known(), userId: dev.userId });
-        const initImport = async (method) => (await run(method, { userId: dev.userId })).importBundle;
+        // What this package opens or seals counts as its own.
+        const crypto = (method, parameters) => through('@turnkey/crypto', () => run(method, parameters));
+        const initImport = async (method) => (await crypto(method, { userId: dev.userId })).importBundle;
         const sealWallet = async (mnemonic) =>
           encryptWalletToBundle({ mnemonic, importBundle: await initImport('initImportWallet'), ...own() });
         const sealKey = async (privateKey, keyFormat) =>
@@ -434,14 +436,14 @@ describe(`keys on ${storeName}`, () => {
         // Exports, and opens what comes.
         const open = async (method, what, options, form = 'publicKeyUncompressed') => {
           const target = generateP256KeyPair();
-          const { exportBundle, ...rest } = await run(method, { ...what, targetPublicKey: target[form] });
+          const { exportBundle, ...rest } = await crypto(method, { ...what, targetPublicKey: target[form] });
           assert.deepEqual(rest, what);
           return decryptExportBundle({ exportBundle, embeddedKey: target.privateKey, ...known(), ...options });
         };
         const words = (walletId, form) => open('exportWallet', { walletId }, { returnMnemonic: true }, form);
 
         it('a known phrase, in and out', async () => {
-          const { walletId, addresses } = await run('importWallet', asWallet('known', await sealWallet(phrase), oneOfEach));
+          const { walletId, addresses } = await crypto('importWallet', asWallet('known', await sealWallet(phrase), oneOfEach));
           const expected = expectedAddresses(phrase);
           assert.deepEqual(addresses, [
             expected.ADDRESS_FORMAT_ETHEREUM,
@@ -473,7 +475,7 @@ describe(`keys on ${storeName}`, () => {
 
         it('a phrase with a passphrase', async () => {
           const text = `${phrase}\nTREZOR`;
-          const { walletId, addresses } = await run(
+          const { walletId, addresses } = await crypto(
             'importWallet',
             asWallet('passphrase', await sealWallet(text), [ethereum(0), solana(0)]),
           );
@@ -509,7 +511,7 @@ describe(`keys on ${storeName}`, () => {
             ['hex', rawKey],
             ['0x', `0x${rawKey}`],
           ]) {
-            const imported = await run(
+            const imported = await crypto(
               'importPrivateKey',
               asKey(name, await sealKey(text, 'HEXADECIMAL'), 'SECP256K1', ['ETHEREUM', 'COSMOS']),
             );
@@ -529,7 +531,7 @@ describe(`keys on ${storeName}`, () => {
         });
 
         it('a private key of Solana, in and out', async () => {
-          const { privateKeyId, addresses } = await run(
+          const { privateKeyId, addresses } = await crypto(
             'importPrivateKey',
             asKey('solana', await sealKey(rawKeySolana, 'SOLANA'), 'ED25519', ['SOLANA']),
           );
@@ -542,10 +544,10 @@ describe(`keys on ${storeName}`, () => {
 
         it('a target is good for one import', async () => {
           const sealed = await sealWallet(phrase);
-          const { walletId } = await run('importWallet', asWallet('once', sealed));
+          const { walletId } = await crypto('importWallet', asWallet('once', sealed));
           await refuses(400, 'importWallet', asWallet('twice', sealed));
           const sealedKey = await sealKey(rawKey, 'HEXADECIMAL');
-          const { privateKeyId } = await run('importPrivateKey', asKey('once', sealedKey, 'SECP256K1', []));
+          const { privateKeyId } = await crypto('importPrivateKey', asKey('once', sealedKey, 'SECP256K1', []));
           await refuses(400, 'importPrivateKey', asKey('twice', sealedKey, 'SECP256K1', []));
           await run('deleteWallets', { walletIds: [walletId], deleteWithoutExport: true });
           await run('deletePrivateKeys', { privateKeyIds: [privateKeyId], deleteWithoutExport: true });
@@ -583,7 +585,7 @@ describe(`keys on ${storeName}`, () => {
           );
           await refuses(400, 'importWallet', asWallet('refused', '{}'));
           // None of this has used the target up.
-          const { walletId } = await run('importWallet', asWallet('accepted', sealed));
+          const { walletId } = await crypto('importWallet', asWallet('accepted', sealed));
           await run('deleteWallets', { walletIds: [walletId], deleteWithoutExport: true });
           // Not a phrase.
           await refuses(
@@ -649,7 +651,10 @@ describe(`keys on ${storeName}`, () => {
           ed25519 = [wallet.addresses[1], solKey.addresses[0].address];
         });
 
-        it('@turnkey/ethers', () =>
+        // A signer, whose calls are counted as its own.
+        const signer = (name, test) => it(name, () => through(name, test));
+
+        signer('@turnkey/ethers', () =>
           forEthereum(async ({ signWith, address }) => {
             const signer = new EthersSigner({ client: root.client, organizationId: dev.organizationId, signWith });
             assert.equal(await signer.getAddress(), address);
@@ -677,9 +682,10 @@ describe(`keys on ${storeName}`, () => {
               const { from, ...asked } = tx;
               assert.equal(signed.unsignedSerialized, ethers.Transaction.from(asked).unsignedSerialized);
             }
-          }));
+          }),
+        );
 
-        it('@turnkey/viem', () =>
+        signer('@turnkey/viem', () =>
           forEthereum(async ({ signWith, address }) => {
             const local = await createAccount({ client: root.client, organizationId: dev.organizationId, signWith });
             assert.equal(local.address, address);
@@ -711,9 +717,10 @@ describe(`keys on ${storeName}`, () => {
               for (const name of ['type', 'value', 'nonce', 'chainId', 'data'])
                 assert.equal(parsed[name], tx[name], `${tx.type} ${name}`);
             }
-          }));
+          }),
+        );
 
-        it('@turnkey/solana', async () => {
+        signer('@turnkey/solana', async () => {
           const signer = new SolanaSigner({ client: root.client, organizationId: dev.organizationId });
           const recentBlockhash = Keypair.generate().publicKey.toBase58(); // any 32 bytes
           const transfer = (from, lamports) =>
@@ -782,7 +789,7 @@ describe(`keys on ${storeName}`, () => {
           }
         };
 
-        it('@turnkey/cosmjs', async () => {
+        signer('@turnkey/cosmjs', async () => {
           const config = { client: root.client, organizationId: dev.organizationId };
           const { publicKey } = await getPrivateKey(ethKey.privateKeyId);
           for (const signWith of [ethKey.privateKeyId, publicKey, wallet.addresses[3]]) {

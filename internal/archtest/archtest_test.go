@@ -120,6 +120,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/notify":    {"FuzzRender", "FuzzSMSTemplate", "FuzzMagicLink"},
 		"internal/oidc":      {"FuzzToken", "FuzzKeys"},
 		"internal/passkey":   {"FuzzVerify", "FuzzKeyDescription"},
+		"internal/rehearsal": {"FuzzLoad"},
 		"bench/load":         {"FuzzReadReply"},
 		"internal/token":     {"FuzzRead"},
 		"internal/engine":    {"FuzzEnvelope"},

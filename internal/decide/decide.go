@@ -15,9 +15,13 @@ import (
 type Case struct {
 	// Organization is the one whose quorum and policies decide.
 	Organization *domain.Organization
-	Rules        *Rules
-	Activity     *domain.Activity
-	Now          time.Time
+	// Load returns the organization's rules. It is called once, and only when
+	// the root quorum does not decide by itself. Rules are what it returned, or
+	// what is supposed in their place.
+	Load     func() (*Rules, error)
+	Rules    *Rules
+	Activity *domain.Activity
+	Now      time.Time
 	// RootOnly: the root quorum alone decides, and policies are not asked.
 	RootOnly bool
 	// OwnUser is the user whose credentials the activity manages, if any.

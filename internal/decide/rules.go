@@ -143,6 +143,12 @@ func denies(e domain.Evaluation) bool {
 
 // decision evaluates the policies; nil when there are none.
 func (c *Case) decision() (*policy.Decision, error) {
+	if c.Rules == nil {
+		var err error
+		if c.Rules, err = c.Load(); err != nil {
+			return nil, err
+		}
+	}
 	if len(c.Rules.policies) == 0 && len(c.Rules.broken) == 0 {
 		return nil, nil
 	}

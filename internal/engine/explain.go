@@ -74,6 +74,7 @@ type ExplainedPolicy struct {
 	Effect     domain.Effect   `json:"effect" check:"required" doc:"What the policy does when it applies."`
 	Outcome    string          `json:"outcome" check:"required" doc:"What it says."`
 	Reason     string          `json:"reason,omitzero" doc:"Why it could not be evaluated."`
+	Denies     bool            `json:"denies,omitzero" doc:"Whether it refuses the request: a DENY that applies, or one that could not be evaluated."`
 	Condition  []ExplainedStep `json:"condition" check:"required" doc:"The value of every part of the condition, the whole first."`
 	Consensus  []ExplainedStep `json:"consensus" check:"required" doc:"The value of every part of the consensus."`
 	Time       []ExplainedStep `json:"time" check:"required" doc:"The value of every part of the time."`
@@ -234,6 +235,7 @@ func render(c *decide.Case, e *decide.Explanation, stored bool) *ExplainReply {
 		}
 		shown := ExplainedPolicy{
 			PolicyName: p.Policy.Name, Effect: effect, Outcome: p.Evaluation.Outcome, Reason: p.Evaluation.Reason,
+			Denies:    p.Evaluation.Denies || p.Evaluation.Outcome == string(policy.DenyExplicit),
 			Condition: steps(p.Condition), Consensus: steps(p.Consensus), Time: steps(p.Time),
 		}
 		if stored {

@@ -179,13 +179,10 @@ func (s *sitting) theCase(a *domain.Activity, intent *activity.Intent, now time.
 	if err != nil {
 		return nil, err
 	}
-	rules, err := decide.RulesOf(s.home)
-	if err != nil {
-		return nil, err
-	}
 	govern := intent.Activity.Govern
 	return &decide.Case{
-		Organization: org, Rules: rules, Activity: a, Now: now,
+		Organization: org, Activity: a, Now: now,
+		Load:     func() (*decide.Rules, error) { return decide.RulesOf(s.home) },
 		RootOnly: govern.By == activity.RootQuorum,
 		OwnUser:  ownUser(a, intent),
 		User:     s.home.Users().Lookup,

@@ -129,7 +129,7 @@ func TestRootQuorum(t *testing.T) {
 			{"threshold zero", s.Root, 400, quorum(0, ada.UserID), "quorum threshold must be non-zero integer"},
 			{"negative threshold", s.Root, 400, quorum(-1, ada.UserID), "quorum threshold must be non-zero integer"},
 			{"threshold above the members", s.Root, 400, quorum(2, ada.UserID), "could never be reached"},
-			{"no members", s.Root, 400, quorum(1), "quorum users missing"},
+			{"no members", s.Root, 400, quorum(1), "must have at least 1 element"},
 			{"a member twice", s.Root, 400, quorum(2, ada.UserID, ada.UserID), "userIds"},
 			{"an unknown member", s.Root, 400, quorum(1, ada.UserID, nobody), "quorum users missing"},
 			{"a member of another organization", s.Root, 400, quorum(1, foreign.UserID), "quorum users missing"},

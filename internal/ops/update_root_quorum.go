@@ -22,14 +22,14 @@ var UpdateRootQuorum = activity.Op[UpdateRootQuorumParams, UpdateRootQuorumResul
 // UpdateRootQuorumParams are the parameters of update_root_quorum.
 type UpdateRootQuorumParams struct {
 	Threshold int32    `json:"threshold" check:"required" doc:"How many members must agree; from 1 to their number."`
-	UserIDs   []string `json:"userIds" check:"required,max=1000,unique,each=uuid" doc:"Members of the quorum; at least one."`
+	UserIDs   []string `json:"userIds" check:"required,min=1,max=1000,unique,each=uuid" doc:"Members of the quorum."`
 }
 
 // Check refuses a quorum that is always reached, or never.
 func (p *UpdateRootQuorumParams) Check(problems *schema.Problems) {
 	if p.Threshold < 1 {
 		problems.Add("threshold", "quorum threshold must be non-zero integer: at least 1")
-	} else if n := len(p.UserIDs); n > 0 && int(p.Threshold) > n {
+	} else if n := len(p.UserIDs); int(p.Threshold) > n {
 		problems.Add("threshold", "must be at most %d, the number of userIds, or the quorum could never be reached", n)
 	}
 }
@@ -41,9 +41,6 @@ func updateRootQuorum(_ context.Context, e activity.Env, p *UpdateRootQuorumPara
 	org, err := e.Tx.Organization()
 	if err != nil {
 		return UpdateRootQuorumResult{}, err
-	}
-	if len(p.UserIDs) == 0 {
-		return UpdateRootQuorumResult{}, fault.Invalid("quorum users missing: name at least one in userIds")
 	}
 	for _, id := range p.UserIDs {
 		user, err := e.Tx.Users().Lookup(id)

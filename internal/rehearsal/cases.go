@@ -90,7 +90,10 @@ func (r *reader) request(c *Case, given *trial) {
 	if given.Parameters != nil {
 		before := len(r.mistakes)
 		c.asked.Parameters = r.json(nil, find(r.root, at), at, func(n *yaml.Node) string {
-			e, _ := r.expand(n, at)
+			e, unfit := r.expand(n.Value)
+			if unfit != nil {
+				r.at(n.Line, "%s: %s", at, unfit.message)
+			}
 			return e.text
 		})
 		if len(r.mistakes) > before {

@@ -13,8 +13,9 @@
 // nothing has, parameters that a server would refuse, and facts that a policy
 // reads and that the file leaves open (the time, a public key, a path).
 //
-// The way of a file: yaml.go reads the text and finds lines, shape.go says what
-// it may hold, names.go resolves names and placeholders, people.go and keys.go
-// make the records, policies.go compiles, cases.go prepares the cases; run.go
-// runs them, coverage.go counts, tree.go and print.go show.
+// The way of a file: yaml.go and json.go read the text and find lines, shape.go
+// says what it may hold, names.go resolves names and placeholders, people.go,
+// holdings.go and interfaces.go make the records, policies.go compiles, cases.go
+// prepares the cases; run.go runs them, coverage.go counts, tree.go and print.go
+// show.
 package rehearsal

@@ -138,12 +138,10 @@ func (r *reader) wrong(path, format string, args ...any) {
 	r.at(find(r.root, path).Line, "%s: %s", cmp.Or(path, "the file"), fmt.Sprintf(format, args...))
 }
 
-// twice reports that something is taken, and takes it if it is not.
-func (r *reader) twice(key, path, what string) bool {
+// twice takes something, and reports that it was taken already.
+func (r *reader) twice(key, path, what string) {
 	if r.taken[key] {
 		r.wrong(path, "%s is given twice in the file", what)
-		return true
 	}
 	r.taken[key] = true
-	return false
 }

@@ -83,19 +83,19 @@ func TestMistakes(t *testing.T) {
 		},
 		{
 			"a placeholder without its end", "policies:\n- {policyName: P, effect: EFFECT_DENY, condition: \"wallet.id == '${wallet.W'\"}\n",
-			"2: policies.0.condition: ${ has no closing }; write $${ for the two characters themselves",
+			"2: policy P: condition: ${ has no closing }; write $${ for the two characters themselves\n    wallet.id == '${wallet.W'\n                  ^^",
 		},
 		{
 			"a placeholder of an unknown kind", "policies:\n- {policyName: P, effect: EFFECT_DENY, condition: \"wallet.id == '${purse.W}'\"}\n",
-			"2: policies.0.condition: ${purse.W}: a placeholder is a kind and a name, such as ${user.Ada}; the kinds are user, tag, privateKeyTag, wallet, account, privateKey",
+			"2: policy P: condition: ${purse.W}: a placeholder is a kind and a name, such as ${user.Ada}; the kinds are user, tag, privateKeyTag, wallet, account, privateKey\n    wallet.id == '${purse.W}'\n                  ^^^^^^^^^^",
 		},
 		{
 			"a placeholder for what is not there", "wallets: [{name: Main}]\npolicies:\n- {policyName: P, effect: EFFECT_DENY, condition: \"wallet.id == '${wallet.Mian}'\"}\n",
-			`3: policies.0.condition: ${wallet.Mian}: there is no wallet "Mian"; the nearest is "Main"`,
+			"3: policy P: condition: ${wallet.Mian}: there is no wallet \"Mian\"; the nearest is \"Main\"\n    wallet.id == '${wallet.Mian}'\n                  ^^^^^^^^^^^^^^",
 		},
 		{
 			"a placeholder in a file without such things", "policies:\n- {policyName: P, effect: EFFECT_DENY, condition: \"wallet.id == '${wallet.Mian}'\"}\n",
-			`2: policies.0.condition: ${wallet.Mian}: there is no wallet "Mian"; the file has none at all`,
+			"2: policy P: condition: ${wallet.Mian}: there is no wallet \"Mian\"; the file has none at all\n    wallet.id == '${wallet.Mian}'\n                  ^^^^^^^^^^^^^^",
 		},
 
 		{"a user without a name", "policies: []\nusers:\n- {email: a@example.com}\n", "3: users.0.name: is required"},

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"go.yaml.in/yaml/v3"
 
 	"latchkey/internal/curve"
 	"latchkey/internal/nearest"
@@ -125,45 +124,49 @@ type expanded struct {
 // swap says where a placeholder was, and where its value is.
 type swap struct{ given, length, at, size int }
 
-// expand replaces the placeholders of a value. $${ stands for ${.
-func (r *reader) expand(n *yaml.Node, path string) (expanded, bool) {
-	e := expanded{given: n.Value}
+// misfit is a placeholder that stands for nothing.
+type misfit struct {
+	from, to int // of the given text
+	message  string
+}
+
+// expand replaces the placeholders of a text. $${ stands for ${.
+func (r *reader) expand(given string) (expanded, *misfit) {
+	e := expanded{given: given}
 	var out strings.Builder
-	for at := 0; at < len(e.given); {
-		next := strings.Index(e.given[at:], "${")
+	for at := 0; at < len(given); {
+		next := strings.Index(given[at:], "${")
 		if next < 0 {
-			out.WriteString(e.given[at:])
+			out.WriteString(given[at:])
 			break
 		}
 		start := at + next
-		if start > at && e.given[start-1] == '$' {
-			out.WriteString(e.given[at : start-1])
+		if start > at && given[start-1] == '$' {
+			out.WriteString(given[at : start-1])
 			e.swaps = append(e.swaps, swap{start - 1, 3, out.Len(), 2})
 			out.WriteString("${")
 			at = start + 2
 			continue
 		}
-		length := strings.IndexByte(e.given[start:], '}') + 1
+		length := strings.IndexByte(given[start:], '}') + 1
 		if length == 0 {
-			r.wrong(path, "${ has no closing }; write $${ for the two characters themselves")
-			return e, false
+			return e, &misfit{start, start + 2, "${ has no closing }; write $${ for the two characters themselves"}
 		}
-		placeholder := e.given[start : start+length]
+		placeholder := given[start : start+length]
 		value, problem := r.meaning(placeholder[2 : length-1])
 		if problem != "" {
-			r.wrong(path, "%s: %s", placeholder, problem)
-			return e, false
+			return e, &misfit{start, start + length, placeholder + ": " + problem}
 		}
 		if value.madeUp {
 			e.madeUp = append(e.madeUp, placeholder)
 		}
-		out.WriteString(e.given[at:start])
+		out.WriteString(given[at:start])
 		e.swaps = append(e.swaps, swap{start, length, out.Len(), len(value.value)})
 		out.WriteString(value.value)
 		at = start + length
 	}
 	e.text = out.String()
-	return e, true
+	return e, nil
 }
 
 // meaning is what stands between the brackets of a placeholder: kind.name.

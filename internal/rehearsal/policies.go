@@ -68,20 +68,22 @@ func (r *reader) compile(p *Policy, at string, place policy.Place, given string,
 	if given == "" {
 		return
 	}
-	at = join(at, place.String())
-	e := &expression{node: find(r.root, at)}
-	var ok bool
-	if e.expanded, ok = r.expand(e.node, at); !ok {
+	e := &expression{node: find(r.root, join(at, place.String()))}
+	refuse := func(from, end int, message, fix string) {
+		r.mistakes = append(r.mistakes, Mistake{
+			Line: e.line(from), Policy: p.Name, Place: place.String(), Offset: from,
+			Message: message, Fix: fix, excerpt: around(e.given, from, end),
+		})
+	}
+	var unfit *misfit
+	if e.expanded, unfit = r.expand(given); unfit != nil {
+		refuse(unfit.from, unfit.to, unfit.message, "")
 		return
 	}
 	compiled, err := policy.Compile(place, e.text)
 	var refused *policy.Error
 	if errors.As(err, &refused) {
-		from, end := e.back(refused.Offset, false), e.back(refused.End, true)
-		r.mistakes = append(r.mistakes, Mistake{
-			Line: e.line(from), Policy: p.Name, Place: place.String(), Offset: from,
-			Message: refused.Message, Fix: refused.Fix, excerpt: around(e.given, from, end),
-		})
+		refuse(e.back(refused.Offset, false), e.back(refused.End, true), refused.Message, refused.Fix)
 		return
 	}
 	e.expr, *to, *text = compiled, compiled, e.text

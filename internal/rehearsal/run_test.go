@@ -168,11 +168,13 @@ func TestRehearseRefuses(t *testing.T) {
 		{"no parameters", ada, organization, engine.ExplainRequest{Type: "ACTIVITY_TYPE_CREATE_USER_TAG", Parameters: []byte("{}")}, fault.InvalidArgument, "userTagName"},
 		{
 			"nobody", organization, organization,
-			engine.ExplainRequest{Type: "ACTIVITY_TYPE_CREATE_USER_TAG", Parameters: []byte(`{"userTagName":"t","userIds":[]}`)}, fault.NotFound, "",
+			engine.ExplainRequest{Type: "ACTIVITY_TYPE_CREATE_USER_TAG", Parameters: []byte(`{"userTagName":"t","userIds":[]}`)},
+			fault.NotFound, "",
 		},
 		{
 			"an unknown voter", ada, organization,
-			engine.ExplainRequest{Type: "ACTIVITY_TYPE_CREATE_USER_TAG", Parameters: []byte(`{"userTagName":"t","userIds":[]}`), Approvers: []string{organization}}, fault.NotFound, "",
+			engine.ExplainRequest{Type: "ACTIVITY_TYPE_CREATE_USER_TAG", Parameters: []byte(`{"userTagName":"t","userIds":[]}`), Approvers: []string{organization}},
+			fault.NotFound, "",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -205,7 +207,8 @@ func TestCoverage(t *testing.T) {
 		{"one clause", "  condition: activity.kind == 'SIGN_TRANSACTION'\n", both, clauses{"tf activity.kind == 'SIGN_TRANSACTION'"}, 100},
 		{
 			"joined", "  condition: (activity.kind == 'SIGN_TRANSACTION' || activity.action == 'NEVER') && (activity.resource != 'X' && !(activity.kind == 'A' && activity.kind == 'B'))\n", both,
-			clauses{"tf activity.kind == 'SIGN_TRANSACTION'", "f activity.action == 'NEVER'", "t activity.resource != 'X'", "t !(activity.kind == 'A' && activity.kind == 'B')"}, 62,
+			clauses{"tf activity.kind == 'SIGN_TRANSACTION'", "f activity.action == 'NEVER'", "t activity.resource != 'X'", "t !(activity.kind == 'A' && activity.kind == 'B')"},
+			62,
 		},
 		{"literals do not count", "  condition: true && activity.kind == 'SIGN_TRANSACTION' || false\n  consensus: (true)\n", both, clauses{"tf activity.kind == 'SIGN_TRANSACTION'"}, 100},
 		{"without a value", "  condition: eth.tx.value > 0\n", both, clauses{"te eth.tx.value > 0"}, 50},
@@ -217,7 +220,8 @@ func TestCoverage(t *testing.T) {
 				"t approvers.all(v, v.tags.all(w, w == '${tag.signer}'))",
 				"t v.tags.all(w, w == '${tag.signer}')",
 				"t w == '${tag.signer}'",
-			}, 70,
+			},
+			70,
 		},
 		{"a body that never ran", "  condition: solana.tx.transfers.any(x, x.amount > 5 && x.to == 'y')\n", both, clauses{"e solana.tx.transfers.any(x, x.amount > 5 && x.to == 'y')"}, 0},
 		{"the policies are explained to the root quorum too", "  condition: activity.kind == 'CREATE_USER_TAG'\n", "cases:\n- name: c\n  " + tagging + "  submitter: Root\n  approvers: [Deputy]\n  expect: ALLOW\n", clauses{"t activity.kind == 'CREATE_USER_TAG'"}, 50},

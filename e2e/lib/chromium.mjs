@@ -1,0 +1,202 @@
+// A page in headless Chromium, with passkeys from a virtual authenticator. The
+// browser is driven over a pipe (Chrome DevTools Protocol): it opens no port,
+// and nothing but this machine can be reached from it.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { build } from 'esbuild';
+
+import { note } from './record.mjs';
+
+// The browser: CHROMIUM, or the first that is installed.
+function program() {
+  const names = process.env.CHROMIUM ? [process.env.CHROMIUM] : ['chromium', 'chromium-browser', 'google-chrome', 'chrome'];
+  for (const name of names) {
+    if (spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0) return name;
+  }
+  throw new Error(`no browser: ${names.join(', ')} cannot be run. Install Debian's package chromium, or set CHROMIUM to one.`);
+}
+
+const flags = [
+  '--headless=new',
+  '--remote-debugging-pipe',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-default-apps',
+  '--disable-extensions',
+  '--disable-sync',
+  '--disable-quic',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
+];
+
+async function startBrowser() {
+  const profile = mkdtempSync(join(tmpdir(), 'latchkey-chromium-'));
+  // Chromium refuses to put root into a sandbox.
+  const more = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const child = spawn(program(), [...flags, ...more, `--user-data-dir=${profile}`, 'about:blank'], {
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+    detached: true, // leads a process group: Chromium is many processes
+  });
+  // A test run that is itself ended leaves nothing behind.
+  const abandon = () => {
+    process.kill(-child.pid, 'SIGKILL');
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  };
+  process.once('exit', abandon);
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (complaints = (complaints + text).slice(-4000)));
+  const [, , , commands, replies] = child.stdio;
+
+  const waiting = new Map();
+  const listeners = new Map();
+  const exited = once(child, 'exit').then(() => {
+    const error = new Error(`Chromium ended\n${complaints}`);
+    waiting.forEach(({ reject }) => reject(error));
+  });
+  commands.on('error', () => {}); // it ended; that is told above
+
+  let rest = '';
+  replies.setEncoding('utf8').on('data', (text) => {
+    const parts = (rest + text).split('\0');
+    rest = parts.pop();
+    for (const { id, result, error, method, params } of parts.map((part) => JSON.parse(part))) {
+      if (id === undefined) {
+        listeners.get(method)?.(params);
+        continue;
+      }
+      const { resolve, reject, what } = waiting.get(id);
+      waiting.delete(id);
+      if (error) reject(new Error(`${what}: ${error.message}`));
+      else resolve(result);
+    }
+  });
+
+  let last = 0;
+  return {
+    call: (method, params = {}, sessionId) =>
+      new Promise((resolve, reject) => {
+        waiting.set(++last, { resolve, reject, what: method });
+        commands.write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
+      }),
+    on: (method, listener) => listeners.set(method, listener),
+    async stop() {
+      process.off('exit', abandon);
+      process.kill(-child.pid, 'SIGKILL');
+      await exited;
+      await rm(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    },
+  };
+}
+
+// servePage serves the page at localhost, which browsers hold to be secure.
+async function servePage() {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('../page/page.js', import.meta.url))],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    platform: 'browser',
+    logLevel: 'error',
+    // Parts of a client for another platform, which a page never loads.
+    external: ['react-native', 'react-native-keychain', '@turnkey/react-native-passkey-stamper', '@react-native-async-storage/*'],
+  });
+  const server = createServer((request, response) => {
+    if (request.url === '/page.js') {
+      response.setHeader('Content-Type', 'text/javascript').end(outputFiles[0].contents);
+    } else {
+      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Page</title><script src="/page.js"></script>');
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://localhost:${server.address().port}/`,
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+// usePage gives the tests of the describe around it a page, when they run.
+//   run(f, …arguments)   calls f in the page; both ways go by JSON
+//   authenticator(more)  plugs in a virtual authenticator, and pulls out the one before
+//   by                   package to whom requests are attributed, besides the client
+export function usePage() {
+  const page = {};
+  let browser;
+  let server;
+  before(async () => {
+    [browser, server] = await Promise.all([startBrowser(), servePage()]);
+    const { targetId } = await browser.call('Target.createTarget', { url: 'about:blank' });
+    const { sessionId } = await browser.call('Target.attachToTarget', { targetId, flatten: true });
+    const call = (method, params) => browser.call(method, params, sessionId);
+
+    // What the page asked of the server.
+    const requests = new Map();
+    browser.on('Network.requestWillBeSent', ({ requestId, request }) => {
+      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]));
+      const by = headers['x-stamp-webauthn'] ? '@turnkey/webauthn-stamper' : page.by;
+      requests.set(requestId, { path: new URL(request.url).pathname, client: headers['x-client-version'], by });
+    });
+    browser.on('Network.responseReceived', ({ requestId, response }) => {
+      const { path, client, by } = requests.get(requestId) ?? {};
+      if (!client) return;
+      note(path, client, response.status);
+      note(path, by, response.status);
+    });
+    await call('Network.enable');
+    await call('WebAuthn.enable');
+
+    page.origin = new URL(server.url).origin;
+    page.run = async (f, ...args) => {
+      const { result, exceptionDetails } = await call('Runtime.evaluate', {
+        expression: `(${f})(...${JSON.stringify(args)})`,
+        awaitPromise: true,
+        returnByValue: true,
+      });
+      if (exceptionDetails) {
+        throw new Error(`in the page: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
+      }
+      return result.value;
+    };
+    let plugged;
+    page.authenticator = async (more) => {
+      if (plugged) await call('WebAuthn.removeVirtualAuthenticator', { authenticatorId: plugged });
+      const options = {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+        ...more,
+      };
+      ({ authenticatorId: plugged } = await call('WebAuthn.addVirtualAuthenticator', { options }));
+    };
+    page.open = async () => {
+      await call('Page.enable');
+      const loaded = new Promise((resolve) => browser.on('Page.loadEventFired', resolve));
+      await call('Page.navigate', { url: server.url });
+      await loaded;
+    };
+    await page.open();
+    await page.authenticator();
+  });
+  after(async () => {
+    server?.stop();
+    await browser?.stop();
+  });
+  return page;
+}
