@@ -541,10 +541,12 @@ describe(`logins on ${storeName}`, () => {
           assert.equal(whoami.status, 200);
           assert.equal(whoami.reply.userId, oda.userId);
           assert.equal((await post('query/list_users', on(dev))).status, 200);
+          // The last characters of a signature may happen to be what one puts in their place.
+          const damaged = session.slice(0, -20) + (session.at(-20) === 'A' ? 'B' : 'A') + session.slice(-19);
           const { body } = await oda.client.sign('createApiKeys', { userId: oda.userId, apiKeys: [apiKey('x', newKey())] });
           for (const refused of [
             await post('submit/create_api_keys', JSON.parse(body)),
-            await post('query/whoami', on(dev), `${session.slice(0, -2)}AA`),
+            await post('query/whoami', on(dev), damaged),
             await post('query/whoami', on(dev), 'x'),
             await post('query/list_users', on(held.dev)),
           ]) {
