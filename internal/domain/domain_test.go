@@ -82,3 +82,14 @@ func TestCanLogIn(t *testing.T) {
 		})
 	}
 }
+
+func TestNonceOf(t *testing.T) {
+	for key, want := range map[string]string{
+		"0394e549c71fa99dd5cf752fba623090be314949b74e4cdf7ca72031dd638e281a": "1663bba492a323085b13895634a3618792c4ec6896f3c34ef3c26396df22ef82",
+		"": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+	} {
+		if got := NonceOf(key); got != want {
+			t.Errorf("NonceOf(%q) = %s", key, got)
+		}
+	}
+}

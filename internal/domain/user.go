@@ -2,6 +2,7 @@ package domain
 
 import (
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/binary"
 	"encoding/hex"
 	"slices"
@@ -136,6 +137,19 @@ type Claims struct {
 	Identity
 	Nonce     string    `json:"nonce,omitzero"` // the claim nonce, or tknonce
 	ExpiresAt time.Time `json:"exp"`
+}
+
+// NonceOf is what the nonce of a token must be that is bound to a public key:
+// the hash of the key's text, as it was sent.
+func NonceOf(publicKey string) string {
+	sum := sha256.Sum256([]byte(publicKey))
+	return hex.EncodeToString(sum[:])
+}
+
+// BoundTo reports whether the token was made for the public key: whoever finds
+// a token cannot use it with a key of his own.
+func (c Claims) BoundTo(publicKey string) bool {
+	return subtle.ConstantTimeCompare([]byte(c.Nonce), []byte(NonceOf(publicKey))) == 1
 }
 
 // CredentialKeys lists what identifies the user's credentials in a stamp.

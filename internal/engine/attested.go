@@ -2,10 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/hex"
-	"strings"
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
@@ -41,7 +37,7 @@ func (e *Engine) attest(s *stamp.Stamp) (*attested, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !sameText(strings.ToLower(v.PublicKey), s.PublicKey) {
+	if v.PublicKey != s.PublicKey {
 		return nil, unattested("the verification token was made for another public key")
 	}
 	return &attested{issuedIn: v.OrganizationID, kind: v.Type, contact: v.Contact}, nil
@@ -57,8 +53,7 @@ func (e *Engine) confirm(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	want := sha256.Sum256([]byte(c.stamp.SentKey))
-	if claims.Identity != *c.attested.identity || !sameText(claims.Nonce, hex.EncodeToString(want[:])) {
+	if claims.Identity != *c.attested.identity || !claims.BoundTo(c.stamp.SentKey) {
 		return unattested("the token's nonce is not the SHA-256 of the public key's text")
 	}
 	return nil
@@ -67,8 +62,6 @@ func (e *Engine) confirm(ctx context.Context, c *caller) error {
 func unattested(why string) error {
 	return fault.New(fault.Unauthenticated, fault.ReasonSignatureInvalid, "could not verify api key signature: %s", why)
 }
-
-func sameText(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 // identifyAttested finds the one user whom the token speaks of. A contact that
 // an organization verified itself counts there; one that a parent verified

@@ -63,6 +63,8 @@ const (
 	ReasonMismatch            Reason = "ORGANIZATION_MISMATCH"
 	ReasonInvalidCaller       Reason = "INVALID_ACTIVITY_CALLER"
 	ReasonSendingDisabled     Reason = "EMAIL_SENDING_DISABLED"
+	ReasonSMSDisabled         Reason = "SMS_SENDING_DISABLED"
+	ReasonProviderExists      Reason = "OAUTH_PROVIDER_ALREADY_EXISTS"
 	ReasonTooManyOTPs         Reason = "MAX_OTP_INITIATED"
 	ReasonRateLimitExceeded   Reason = "RATE_LIMIT_EXCEEDED"
 	ReasonUnspecified         Reason = "UNSPECIFIED"

@@ -21,8 +21,6 @@ package oidc
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -104,13 +102,6 @@ func (v *Verifier) Unverified(token string) (domain.Identity, error) {
 		return domain.Identity{}, refuse(err)
 	}
 	return t.claims.Identity, nil
-}
-
-// NonceOf is the nonce that binds a token to a public key: the hash of the
-// key's text as the client sent it, not of the bytes that the text stands for.
-func NonceOf(publicKeyText string) string {
-	sum := sha256.Sum256([]byte(publicKeyText))
-	return hex.EncodeToString(sum[:])
 }
 
 // read does everything that needs no network.

@@ -65,10 +65,10 @@ func TestVerify(t *testing.T) {
 	issuer := oidctest.Start(t)
 	v := New(Options{Loopback: true})
 	end := time.Now().Add(time.Minute).Truncate(time.Second).UTC()
-	claims := map[string]any{"sub": "somebody", "aud": []string{"app"}, "exp": end.Unix(), "nonce": NonceOf("02aa"), "email": "a@b.example"}
+	claims := map[string]any{"sub": "somebody", "aud": []string{"app"}, "exp": end.Unix(), "nonce": domain.NonceOf("02aa"), "email": "a@b.example"}
 	want := &domain.Claims{
 		Identity:  domain.Identity{Issuer: issuer.URL, Audience: "app", Subject: "somebody"},
-		Nonce:     NonceOf("02aa"),
+		Nonce:     domain.NonceOf("02aa"),
 		ExpiresAt: end,
 	}
 	for _, alg := range []string{"RS256", "ES256", "RS384", "RS512", "PS256", "ES384", "EdDSA"} {

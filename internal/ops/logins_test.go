@@ -15,7 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"latchkey/client"
-	"latchkey/internal/oidc"
+	"latchkey/internal/domain"
 	"latchkey/internal/oidctest"
 	"latchkey/internal/passkey/passkeytest"
 	. "latchkey/internal/servertest"
@@ -434,7 +434,7 @@ func TestOAuth(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		recipient := NewRecipient(t)
 		claims := func(nonce string) map[string]any {
-			return map[string]any{"iss": issuer.URL, "aud": "app", "sub": "ada", "nonce": oidc.NonceOf(nonce), "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()}
+			return map[string]any{"iss": issuer.URL, "aud": "app", "sub": "ada", "nonce": domain.NonceOf(nonce), "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()}
 		}
 		child := newChild(t, s, s.Root, "Child", func(user, _ m) {
 			user["oauthProviders"] = []any{m{"providerName": "Issuer", "oidcToken": issuer.Mint(claims(""), "ES256")}}

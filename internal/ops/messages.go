@@ -95,7 +95,7 @@ func requireSending(e activity.Env, k notify.Kind) error {
 		return nil
 	}
 	if !k.IsMail() {
-		return fault.New(fault.InvalidArgument, "SMS_SENDING_DISABLED", "sending SMS is disabled: the operator has configured no gateway")
+		return fault.New(fault.InvalidArgument, fault.ReasonSMSDisabled, "sending SMS is disabled: the operator has configured no gateway")
 	}
 	return fault.New(fault.InvalidArgument, fault.ReasonSendingDisabled, "email sending is disabled: the operator has configured no mail server")
 }

@@ -118,7 +118,7 @@ func addOauthProvider(e activity.Env, u *domain.User, name string, identity doma
 	}
 	mine := slices.ContainsFunc(u.OAuthProviders, func(p domain.OAuthProvider) bool { return p.Identity == identity })
 	if owner != nil || mine {
-		return "", fault.New(fault.AlreadyExists, reasonProviderExists,
+		return "", fault.New(fault.AlreadyExists, fault.ReasonProviderExists,
 			"an OAuth provider with this issuer, audience and subject already exists in the organization; each belongs to one user")
 	}
 	provider := domain.OAuthProvider{ID: e.NewID(), Name: name, Identity: identity, CreatedAt: e.Now, UpdatedAt: e.Now}
@@ -126,6 +126,3 @@ func addOauthProvider(e activity.Env, u *domain.User, name string, identity doma
 	u.UpdatedAt = e.Now
 	return provider.ID, nil
 }
-
-// reasonProviderExists is the interface's code for an identity that is taken.
-const reasonProviderExists fault.Reason = "OAUTH_PROVIDER_ALREADY_EXISTS"
