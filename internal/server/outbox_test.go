@@ -179,6 +179,14 @@ func TestRefusedMessages(t *testing.T) {
 				t.Errorf("%s got %d messages", to, arrived[to])
 			}
 		}
+		// The log and the metrics follow the store by a moment.
+		until(t, "three messages are given up, by the log", func() bool { return strings.Count(s.Log.String(), "is given up") >= 3 })
+		var reply Reply
+		until(t, "four messages have ended, by the metrics", func() bool {
+			reply = Send(t, http.MethodGet, s.URL+"/metrics", nil, nil)
+			return strings.Contains(string(reply.Body), `latchkey_messages_total{outcome="failed"} 3`) &&
+				strings.Contains(string(reply.Body), `latchkey_messages_total{outcome="sent"} 1`)
+		})
 		log := s.Log.String()
 		for _, secret := range []string{secretCode, "ada@", "15550000404", m.Password, m.SMSToken} {
 			if strings.Contains(log, secret) {
@@ -191,7 +199,6 @@ func TestRefusedMessages(t *testing.T) {
 		if got := strings.Count(log, `"level":"ERROR","msg":"a message was not sent, and is given up"`); got != 3 {
 			t.Errorf("%d are errors", got)
 		}
-		reply := Send(t, http.MethodGet, s.URL+"/metrics", nil, nil)
 		for _, want := range []string{`{outcome="sent"} 1`, `{outcome="retried"} 1`, `{outcome="failed"} 3`} {
 			if !strings.Contains(string(reply.Body), "latchkey_messages_total"+want+"\n") {
 				t.Errorf("the metrics do not say %s", want)
@@ -235,7 +242,9 @@ func TestUncertainMessage(t *testing.T) {
 			t.Errorf("the copies differ: %q", id)
 		}
 	}
-	if log := s.Log.Complaints(); !strings.Contains(log, "the message has expired") || strings.Contains(log, "drop-after") {
+	// The log follows the store by a moment.
+	until(t, "the log says that it expired", func() bool { return strings.Contains(s.Log.Complaints(), "the message has expired") })
+	if log := s.Log.Complaints(); strings.Contains(log, "drop-after") {
 		t.Errorf("the log says %s", log)
 	}
 }
