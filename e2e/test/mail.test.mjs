@@ -69,7 +69,8 @@ sms:
   let read = 0;
   const received = async (folder, wanted) => {
     for (const deadline = Date.now() + 20_000; ; await sleep(50)) {
-      const names = readdirSync(folder).sort();
+      // A name that begins with a dot is of a message that is still being written.
+      const names = readdirSync(folder).filter((name) => !name.startsWith('.')).sort();
       if (names.length >= wanted) return readFileSync(join(folder, names[wanted - 1]), 'utf8');
       if (Date.now() > deadline) throw new Error(`message ${wanted} did not come`);
     }
