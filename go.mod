@@ -4,7 +4,9 @@ go 1.26.0
 
 require (
 	filippo.io/age v1.3.2
+	filippo.io/bigmod v0.1.0
 	filippo.io/edwards25519 v1.2.0
+	filippo.io/nistec v0.0.4
 	github.com/alecthomas/kong v1.16.1
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/btcsuite/btcd v0.24.2

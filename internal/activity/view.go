@@ -137,7 +137,11 @@ type member struct {
 }
 
 func object(members ...member) jsontext.Value {
-	out := jsontext.Value("{")
+	size := len("{}")
+	for _, m := range members {
+		size += len(`"":,`) + len(m.name) + len(m.value)
+	}
+	out := append(make(jsontext.Value, 0, size), '{')
 	for i, m := range members {
 		if i > 0 {
 			out = append(out, ',')

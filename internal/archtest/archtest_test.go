@@ -111,7 +111,7 @@ func TestNoHiddenState(t *testing.T) {
 func TestParsersAreFuzzed(t *testing.T) {
 	for pkg, targets := range map[string][]string{
 		"internal/schema":    {"FuzzDecode"},
-		"internal/curve":     {"FuzzParseDER"},
+		"internal/curve":     {"FuzzParseDER", "FuzzVerifyP256"},
 		"internal/stamp":     {"FuzzReadAPIKeyStamp", "FuzzReadWebauthnStamp", "FuzzReadAttestedStamp"},
 		"internal/policy":    {"FuzzCompile"},
 		"internal/chain/abi": {"FuzzParse", "FuzzCall"},

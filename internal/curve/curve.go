@@ -13,9 +13,7 @@
 package curve
 
 import (
-	"crypto/ecdsa"
 	"crypto/ed25519"
-	"crypto/elliptic"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -73,7 +71,7 @@ type PublicKey struct {
 	curve Curve
 	text  string
 	// Exactly one of these is set, by curve.
-	p256    *ecdsa.PublicKey
+	p256    *p256Verifier
 	k256    *secp256k1.PublicKey
 	edwards ed25519.PublicKey
 }
@@ -127,18 +125,6 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-func parseP256(raw []byte) (*ecdsa.PublicKey, error) {
-	x, y := elliptic.UnmarshalCompressed(elliptic.P256(), raw)
-	if x == nil {
-		return nil, errors.New("public key is not a compressed point of the curve P-256")
-	}
-	point := make([]byte, uncompressedSize)
-	point[0] = 4
-	x.FillBytes(point[1:compressedSize])
-	y.FillBytes(point[compressedSize:])
-	return ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point)
-}
-
 func parseSecp256k1(raw []byte) (*secp256k1.PublicKey, error) {
 	key, err := secp256k1.ParsePubKey(raw)
 	if err != nil {
@@ -164,9 +150,7 @@ func (k PublicKey) VerifyDigest(digest [32]byte, r, s []byte) bool {
 	}
 	switch k.curve {
 	case P256:
-		// The standard library's fast path takes strict DER. It refuses zero
-		// and whatever is not below n.
-		return ecdsa.VerifyASN1(k.p256, digest[:], encodeDER(r, s))
+		return k.p256.verify(digest, r, s)
 	case Secp256k1:
 		return verifySecp256k1(k.k256, digest, r, s)
 	case Ed25519: // signs messages

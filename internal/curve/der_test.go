@@ -109,3 +109,20 @@ func FuzzParseDER(f *testing.F) {
 		}
 	})
 }
+
+// encodeDER writes r and s in the one canonical form. They must be as ParseDER
+// returns them: without leading zeros, and of at most 32 bytes.
+func encodeDER(r, s []byte) []byte {
+	der := make([]byte, 2, 2+2*(2+1+coordinateSize))
+	for _, v := range [][]byte{r, s} {
+		// Zero needs a byte, and the top bit of the first byte is the sign.
+		if len(v) == 0 || v[0] >= 0x80 {
+			der = append(der, tagInteger, byte(1+len(v)), 0)
+		} else {
+			der = append(der, tagInteger, byte(len(v)))
+		}
+		der = append(der, v...)
+	}
+	der[0], der[1] = tagSequence, byte(len(der)-2)
+	return der
+}

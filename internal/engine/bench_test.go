@@ -118,3 +118,36 @@ func family(b *testing.B, s *Server, size int) *Caller {
 	}
 	return one
 }
+
+// BenchmarkSign signs payloads, without HTTP: what a request costs the spine,
+// and what it allocates.
+//
+//	go test ./internal/engine -run '^$' -bench Sign -benchmem
+func BenchmarkSign(b *testing.B) {
+	s := Start(b, SQLite(b), config.Default())
+	catalog := ops.Catalog()
+	e := engine.New(engine.Config{Store: s.Store, Catalog: catalog, Keys: s.Keys, Now: time.Now})
+	root := s.Found(b, "Signing")
+	address := root.Submit(b, "create_wallet", m{"walletName": "w", "accounts": []m{{
+		"curve": "CURVE_SECP256K1", "pathFormat": "PATH_FORMAT_BIP32", "path": "m/44'/60'/0'/0/0", "addressFormat": "ADDRESS_FORMAT_ETHEREUM",
+	}}}).Get("result", "createWalletResult", "addresses", 0).Text()
+	requests := make([]engine.Request, b.N)
+	for i := range requests {
+		body := root.Body(b, "sign_raw_payload", m{
+			"signWith": address, "payload": fmt.Sprintf("%064x", i),
+			"encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP",
+		})
+		header, value, err := root.Stamper.Stamp(body)
+		if err != nil {
+			b.Fatal(err)
+		}
+		requests[i] = engine.Request{Header: http.Header{header: {value}}, Body: body, Event: new(engine.Event)}
+	}
+	b.ResetTimer()
+	for i := range requests {
+		reply, err := e.Submit(context.Background(), catalog.Path("sign_raw_payload"), requests[i])
+		if err != nil || reply.Status != http.StatusOK {
+			b.Fatalf("%v %v", reply, err)
+		}
+	}
+}

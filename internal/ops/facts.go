@@ -10,7 +10,6 @@ import (
 	"latchkey/internal/chain/eth"
 	"latchkey/internal/chain/sol"
 	"latchkey/internal/chain/tron"
-	"latchkey/internal/curve"
 	"latchkey/internal/describe"
 	"latchkey/internal/domain"
 	"latchkey/internal/fact"
@@ -34,7 +33,8 @@ func signFacts(f activity.Facts, signWith string) (*signer, error) {
 		return key, nil
 	}
 	f.WalletAccount = &fact.WalletAccount{Address: key.account.Address}
-	return key, walletFacts(f, key.account.WalletID)
+	f.Wallet = walletFact(key.wallet)
+	return key, nil
 }
 
 // absent lets a missing target pass.
@@ -135,18 +135,6 @@ func transactionFacts(f activity.Facts, p *SignTransactionParamsV2) error {
 		}
 	}
 	return nil
-}
-
-// ethereum is the key's Ethereum address; empty when it has none.
-func (s *signer) ethereum() string {
-	if s == nil || s.curve != curve.KeySecp256k1 {
-		return ""
-	}
-	text, err := address.Of("ADDRESS_FORMAT_ETHEREUM", s.curve, s.publicKey)
-	if err != nil {
-		return ""
-	}
-	return text
 }
 
 func exportWalletFacts(f activity.Facts, p *ExportWalletParams) error {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"sync"
 
 	"golang.org/x/crypto/sha3"
 
@@ -26,9 +27,11 @@ type signer struct {
 	curve     curve.KeyCurve
 	format    address.Format // of the address by which it was named; empty: named otherwise
 	publicKey []byte         // compressed
-	// One of the two is what it belongs to.
-	account    *domain.WalletAccount
-	privateKey *domain.PrivateKey
+	// One of the two is what it belongs to; an account is in a wallet.
+	account         *domain.WalletAccount
+	wallet          *domain.Wallet
+	privateKey      *domain.PrivateKey
+	ethereumAddress func() string
 }
 
 // findSigner resolves signWith: the id of a private key, an address, or a
@@ -55,9 +58,7 @@ func lookUpSigner(tx *store.Tx, signWith string) (*signer, error) {
 		return nil, err
 	}
 	if len(accounts) > 0 {
-		a := accounts[0]
-		raw, err := hex.DecodeString(a.PublicKey)
-		return &signer{id: a.ID, curve: a.Curve, format: a.FormatNamed(name), publicKey: raw, account: a}, err
+		return signerOfAccount(tx, accounts[0], name)
 	}
 	keys, err := tx.PrivateKeys().ListBy(store.BySigner, name, "", 1)
 	if err != nil {
@@ -69,9 +70,46 @@ func lookUpSigner(tx *store.Tx, signWith string) (*signer, error) {
 	return signerOfKey(keys[0], keys[0].FormatNamed(name))
 }
 
+func signerOfAccount(tx *store.Tx, a *domain.WalletAccount, name string) (*signer, error) {
+	wallet, err := tx.Wallets().Get(a.WalletID)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := hex.DecodeString(a.PublicKey)
+	return &signer{
+		id: a.ID, curve: a.Curve, format: a.FormatNamed(name), publicKey: raw,
+		account: a, wallet: wallet, ethereumAddress: ethereumAddress(a.Curve, raw),
+	}, err
+}
+
 func signerOfKey(k *domain.PrivateKey, f address.Format) (*signer, error) {
 	raw, err := hex.DecodeString(k.PublicKey)
-	return &signer{id: k.ID, curve: k.Curve, format: f, publicKey: raw, privateKey: k}, err
+	return &signer{
+		id: k.ID, curve: k.Curve, format: f, publicKey: raw,
+		privateKey: k, ethereumAddress: ethereumAddress(k.Curve, raw),
+	}, err
+}
+
+// ethereum is the key's Ethereum address; empty when it has none.
+func (s *signer) ethereum() string {
+	if s == nil {
+		return ""
+	}
+	return s.ethereumAddress()
+}
+
+// ethereumAddress makes the address when it is first asked for.
+func ethereumAddress(c curve.KeyCurve, publicKey []byte) func() string {
+	return sync.OnceValue(func() string {
+		if c != curve.KeySecp256k1 {
+			return ""
+		}
+		text, err := address.Of("ADDRESS_FORMAT_ETHEREUM", c, publicKey)
+		if err != nil {
+			return ""
+		}
+		return text
+	})
 }
 
 // sign signs a digest or, on Ed25519, a message.

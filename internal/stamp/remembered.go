@@ -2,8 +2,10 @@ package stamp
 
 import "sync"
 
-// generation is the number of entries after which a generation is full.
-const generation = 4096
+// generation is the number of entries after which a generation is full. The
+// keys of ten thousand organizations that are all at work fit in one; two full
+// ones, each key with its table, take some 160 MB.
+const generation = 12_288
 
 // remembered is a bounded memory in two generations. New and used entries live
 // in the young one; when that is full it becomes the old one, and what the old

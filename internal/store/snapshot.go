@@ -80,9 +80,9 @@ type cache struct {
 	young, old map[string]*snapshot
 }
 
-// generation is how many organizations one generation remembers. A small
-// organization takes a few kilobytes.
-const generation = 8192
+// generation is how many organizations one generation remembers: ten thousand
+// that are all at work fit in one. A small organization takes a few kilobytes.
+const generation = 12_288
 
 func (c *cache) get(org string, version int64) *snapshot {
 	c.mu.Lock()
