@@ -52,7 +52,7 @@ func TestScripts(t *testing.T) {
 // ready DIR waits until the dev server of a data folder answers.
 func ready(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
-	for range 200 {
+	for range 2400 { // a minute
 		if f, err := readDevFile(dir); err == nil && f.BaseURL != "" {
 			if reply, err := http.Get(f.BaseURL + "/readyz"); err == nil {
 				reply.Body.Close()
@@ -70,7 +70,7 @@ func ready(ts *testscript.TestScript, _ bool, args []string) {
 
 // serving waits until a server answers at $ADDRESS.
 func serving(ts *testscript.TestScript, _ bool, _ []string) {
-	for range 200 {
+	for range 2400 { // a minute
 		if reply, err := http.Get("http://" + ts.Getenv("ADDRESS") + "/readyz"); err == nil {
 			reply.Body.Close()
 			if reply.StatusCode == http.StatusOK {
