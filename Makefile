@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test lint fuzz e2e bench microbench clean
+.PHONY: build run test lint fuzz e2e examples bench microbench clean
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -25,6 +25,9 @@ fuzz:
 
 e2e: build
 	scripts/e2e
+
+examples: build
+	scripts/examples
 
 # The load on whole servers, against the floor: bench/README.md. QUICK=1 make
 # bench takes under a minute; BENCH holds further arguments.

@@ -1,0 +1,142 @@
+// A headless Chromium with a virtual authenticator in place of a fingerprint
+// reader. It is driven over a pipe (Chrome DevTools Protocol), opens no port,
+// and can reach nothing but this machine.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const patience = 30_000;
+
+// The browser: CHROMIUM, or the first that is installed.
+function program() {
+  const names = process.env.CHROMIUM ? [process.env.CHROMIUM] : ['chromium', 'chromium-browser', 'google-chrome', 'chrome'];
+  for (const name of names) {
+    if (spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0) return name;
+  }
+  throw new Error(`no browser: ${names.join(', ')} cannot be run. Install one, or set CHROMIUM to one.`);
+}
+
+function launch() {
+  const profile = mkdtempSync(join(tmpdir(), 'latchkey-chromium-'));
+  const flags = [
+    '--headless=new',
+    '--remote-debugging-pipe',
+    '--disable-gpu',
+    '--disable-dev-shm-usage',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--no-first-run',
+    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
+    `--user-data-dir=${profile}`,
+    ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), // Chromium refuses to put root into one
+  ];
+  const child = spawn(program(), [...flags, 'about:blank'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    detached: true, // leads a process group: Chromium is many processes
+  });
+  const end = () => {
+    process.off('exit', end);
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // it has ended already
+    }
+    rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  };
+  process.once('exit', end);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+  return { child, end };
+}
+
+// connect gives call(method, params, sessionId), which resolves to the reply.
+function connect(child) {
+  const [, , , commands, replies] = child.stdio;
+  const waiting = new Map();
+  commands.on('error', () => {}); // it ended, which is told here:
+  child.once('exit', () => waiting.forEach(({ reject }) => reject(new Error('the browser ended'))));
+  let rest = '';
+  replies.setEncoding('utf8').on('data', (text) => {
+    const parts = (rest + text).split('\0');
+    rest = parts.pop();
+    for (const { id, result, error } of parts.map((part) => JSON.parse(part))) {
+      const call = waiting.get(id); // none for an event
+      waiting.delete(id);
+      if (error) call?.reject(new Error(error.message));
+      else call?.resolve(result);
+    }
+  });
+  let last = 0;
+  return (method, params = {}, sessionId) =>
+    new Promise((resolve, reject) => {
+      waiting.set(++last, { resolve, reject });
+      commands.write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
+    });
+}
+
+// startBrowser opens a page.
+//   open(url)           goes there, or loads it again
+//   run(f, …arguments)  calls f in the page; both ways go by JSON
+//   until(f, …)         calls it until it gives something true
+//   passkeys(list)      plugs in a new authenticator, with these passkeys in it,
+//                       and resolves to a function that lists what is in it
+export async function startBrowser() {
+  const { child, end } = launch();
+  const send = connect(child);
+  const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
+  const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+  const call = (method, params) => send(method, params, sessionId);
+  await call('Page.enable');
+  await call('WebAuthn.enable');
+
+  const run = async (f, ...args) => {
+    const { result, exceptionDetails } = await call('Runtime.evaluate', {
+      expression: `(${f})(...${JSON.stringify(args)})`,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails) throw new Error(`in the page: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
+    return result.value;
+  };
+  const until = async (f, ...args) => {
+    for (const deadline = Date.now() + patience; ; await sleep(20)) {
+      const value = await run(f, ...args);
+      if (value) return value;
+      if (Date.now() < deadline) continue;
+      throw new Error(`waited in vain for ${f}; the page says: ${await run(() => document.body.innerText)}`);
+    }
+  };
+  let plugged;
+  return {
+    run,
+    until,
+    open: (url) => call('Page.navigate', { url }),
+    async passkeys(credentials = []) {
+      if (plugged) await call('WebAuthn.removeVirtualAuthenticator', { authenticatorId: plugged });
+      const { authenticatorId } = await call('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          protocol: 'ctap2',
+          transport: 'internal',
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
+          automaticPresenceSimulation: true,
+        },
+      });
+      plugged = authenticatorId;
+      for (const credential of credentials) await call('WebAuthn.addCredential', { authenticatorId, credential });
+      return async () => (await call('WebAuthn.getCredentials', { authenticatorId })).credentials;
+    },
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) {
+        const ended = once(child, 'exit');
+        process.kill(-child.pid, 'SIGKILL');
+        await ended;
+      }
+      end();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// What is done once: an organization for the treasury, with its three officers,
+// its wallet and its policies. The last step gives the power to any two.
+import { apiKey, connect, newKey, server } from './latchkey.mjs';
+import { readPolicies } from './policies.mjs';
+
+const ethereumAccount = {
+  curve: 'CURVE_SECP256K1',
+  pathFormat: 'PATH_FORMAT_BIP32',
+  path: "m/44'/60'/0'/0/0",
+  addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+};
+
+// setUp gives { organizationId, walletId, address, ada, ben, cleo, dan }. Each
+// of the people is { name, userId, client }.
+export async function setUp() {
+  // Each officer makes a key at home and tells its public half. Here they are
+  // all in one place.
+  const names = ['Ada', 'Ben', 'Cleo'];
+  const keys = names.map(() => newKey());
+  const parent = connect(server.organizationId, server.key);
+  const { subOrganizationId: organizationId, rootUserIds } = await parent.createSubOrganization({
+    subOrganizationName: 'Treasury',
+    rootQuorumThreshold: 1, // until everything is in place
+    rootUsers: names.map((userName, i) => ({
+      userName,
+      apiKeys: [apiKey('laptop', keys[i])],
+      authenticators: [],
+      oauthProviders: [],
+    })),
+  });
+  const [ada, ben, cleo] = names.map((name, i) => ({
+    name,
+    userId: rootUserIds[i],
+    client: connect(organizationId, keys[i]),
+  }));
+
+  // Dan keeps the books. He may read everything, and decide nothing.
+  const danKey = newKey();
+  const { userIds } = await ada.client.createUsers({
+    users: [{ userName: 'Dan', apiKeys: [apiKey('laptop', danKey)], authenticators: [], oauthProviders: [], userTags: [] }],
+  });
+  const dan = { name: 'Dan', userId: userIds[0], client: connect(organizationId, danKey) };
+
+  const { userTagId } = await ada.client.createUserTag({ userTagName: 'officer', userIds: rootUserIds });
+  const { walletId, addresses } = await ada.client.createWallet({ walletName: 'Treasury', accounts: [ethereumAccount] });
+  await ada.client.createPolicies({
+    policies: readPolicies({ 'tag.officer': userTagId, 'wallet.Treasury': walletId }),
+  });
+
+  // From here on, no officer changes anything alone: no policy, no user, no
+  // tag, and not this number.
+  await ada.client.updateRootQuorum({ threshold: 2, userIds: rootUserIds });
+  return { organizationId, walletId, address: addresses[0], ada, ben, cleo, dan };
+}
