@@ -39,7 +39,9 @@ func pointSecp256k1(key []byte) ([]byte, error) {
 		return nil, errScalar
 	}
 	var point secp256k1.JacobianPoint
-	k256.Base(&scalar, &point)
+	if !k256.Base(&scalar, &point) {
+		return nil, errPoint
+	}
 	return secp256k1.NewPublicKey(&point.X, &point.Y).SerializeCompressed(), nil
 }
 

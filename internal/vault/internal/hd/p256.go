@@ -6,7 +6,10 @@ import (
 	"math/bits"
 )
 
-var errScalar = errors.New("hd: the private key is not in [1, n-1]")
+var (
+	errScalar = errors.New("hd: the private key is not in [1, n-1]")
+	errPoint  = errors.New("hd: a public key is not on its curve; suspect the hardware")
+)
 
 // limbs is a 256-bit number, lowest limb first.
 type limbs [4]uint64

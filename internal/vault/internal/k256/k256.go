@@ -1,51 +1,57 @@
 // Package k256 does the secret arithmetic on secp256k1 that the curve library
-// does slowly, or in a time that depends on the secret: inversions. Both kinds
-// are blinded here by a random factor, so that the fast algorithm may take
-// the time that it likes:
+// does slowly, and in a time that depends on the secret: multiplying the base
+// point, and inverting.
 //
-//	1/x = b/(x*b)
+// Base and IsBase take constant time: no branch and no address depends on the
+// scalar. Inverse is blinded by a random factor instead, so that the fast
+// algorithm may take the time that it likes: 1/x = b/(x*b). The library's own
+// scalars add and multiply in constant time.
 package k256
 
 import (
 	"crypto/rand"
-	"math/big"
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 )
 
-// Base sets p to kG, in affine coordinates. k must not be zero.
-func Base(k *secp256k1.ModNScalar, p *secp256k1.JacobianPoint) {
-	secp256k1.ScalarBaseMultNonConst(k, p)
-	affine(p)
+// Base sets p to kG, in affine coordinates, and reports whether that is a point
+// of the curve. It is not if k is zero, or if the table is damaged: then it
+// would be wrong each time in the same way, and comparing two results would
+// not show it.
+func Base(k *secp256k1.ModNScalar, p *secp256k1.JacobianPoint) bool {
+	sum := multiply(k)
+	var q affine
+	var inverse element
+	inverse.invert(&sum.z)
+	q.x.mul(&sum.x, &inverse)
+	q.y.mul(&sum.y, &inverse)
+	q.x.putField(&p.X)
+	q.y.putField(&p.Y)
+	p.Z.SetInt(1)
+	return q.onCurve()
 }
 
-// affine brings p, which is not infinity, to Z = 1. The library's own way is an
-// exponentiation that takes half as long as the multiplication before it.
-func affine(p *secp256k1.JacobianPoint) {
-	var blind, product secp256k1.FieldVal
-	var buffer [32]byte
-	for blind.IsZero() {
-		rand.Read(buffer[:])
-		blind.SetBytes(&buffer)
-		blind.Normalize()
-	}
-	product.Mul2(&p.Z, &blind).Normalize()
-	product.PutBytes(&buffer)
-	inverse := new(big.Int).ModInverse(new(big.Int).SetBytes(buffer[:]), secp256k1.Params().P)
-	if inverse == nil { // Z was zero: infinity, which has no affine form
-		p.X.Zero()
-		p.Y.Zero()
-		p.Z.Zero()
-		return
-	}
-	inverse.FillBytes(buffer[:])
-	product.SetBytes(&buffer)
-	product.Mul(&blind) // 1/Z
-	var square secp256k1.FieldVal
-	square.SquareVal(&product)
-	p.X.Mul(&square).Normalize()
-	p.Y.Mul(square.Mul(&product)).Normalize()
-	p.Z.SetInt(1)
+// IsBase computes kG anew and reports whether it is p, which is affine and on
+// the curve.
+func IsBase(k *secp256k1.ModNScalar, p *secp256k1.JacobianPoint) bool {
+	sum := multiply(k)
+	var q affine
+	q.x.setField(&p.X)
+	q.y.setField(&p.Y)
+	var x, y element // x = X/Z, without the division
+	x.mul(&q.x, &sum.z)
+	y.mul(&q.y, &sum.z)
+	return !sum.z.isZero() && q.onCurve() && x.equal(&sum.x) && y.equal(&sum.y)
+}
+
+// onCurve is y^2 = x^3 + 7.
+func (q *affine) onCurve() bool {
+	var left, right element
+	left.mul(&q.y, &q.y)
+	right.mul(&q.x, &q.x)
+	right.mul(&right, &q.x)
+	right.add(&right, &element{7})
+	return left.equal(&right)
 }
 
 // Inverse sets to to 1/k modulo the order. k must not be zero.

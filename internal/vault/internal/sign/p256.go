@@ -1,11 +1,15 @@
 package sign
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"math/big"
+	"sync"
 
+	"filippo.io/bigmod"
+	"filippo.io/nistec"
 	"golang.org/x/crypto/cryptobyte"
 	"golang.org/x/crypto/cryptobyte/asn1"
 )
@@ -29,46 +33,85 @@ func P256(key []byte, digest [32]byte) (Signature, error) {
 	if half := new(big.Int).Rsh(n, 1); s.Cmp(half) > 0 {
 		s.Sub(n, s)
 	}
+	if r.Sign() <= 0 || s.Sign() <= 0 || r.Cmp(n) >= 0 {
+		return Signature{}, errFault
+	}
 	r.FillBytes(sig.R[:])
 	s.FillBytes(sig.S[:])
-	sig.V, ok = recoverP256(&private.PublicKey, digest, r, s)
-	if !ok {
+	if sig.V, ok = checkP256(&sig, key, digest); !ok {
 		return Signature{}, errFault
 	}
 	return sig, nil
 }
 
-// recoverP256 verifies, SEC1 section 4.1.4, and returns the recovery id of the
-// nonce point that it computes on the way. Only public numbers are involved:
-// there is no arithmetic modulo n in constant time to be had for the cheaper
-// check with the private key.
-func recoverP256(public *ecdsa.PublicKey, digest [32]byte, r, s *big.Int) (v byte, ok bool) {
-	point, err := public.Bytes()
+// orderP256 is n, with what multiplying modulo n needs.
+var orderP256 = sync.OnceValue(func() *bigmod.Modulus {
+	n, err := bigmod.NewModulus(elliptic.P256().Params().N.Bytes())
+	if err != nil {
+		panic("sign: " + err.Error()) // impossible: n is above one
+	}
+	return n
+})
+
+// checkP256 starts over from the bytes that are about to leave and from the key
+// as it was stored. They stand for the nonce k = (e + r*d)/s, and r must be
+// the x of kG. What gives a key away is two equations s*k = e + r*d with one
+// k that differ in r, s or e. Here a wrong r, s, e or d gives a k that has
+// nothing to do with r, except that one in 2^255 fits by chance.
+//
+// It also returns the recovery id of kG. Of the numbers, k and d are secret:
+// they are multiplied in constant time. The inverse of s is public.
+func checkP256(sig *Signature, key []byte, digest [32]byte) (v byte, ok bool) {
+	n := orderP256()
+	d, err := bigmod.NewNat().SetBytes(key, n)
 	if err != nil {
 		return 0, false
 	}
-	c := elliptic.P256()
-	n := c.Params().N
-	inverse := new(big.Int).ModInverse(s, n)
-	if inverse == nil {
+	defer clear(d.Bits())
+	r, err := bigmod.NewNat().SetBytes(sig.R[:], n)
+	if err != nil || r.IsZero() == 1 {
 		return 0, false
 	}
-	u1 := new(big.Int).SetBytes(digest[:])
-	u1.Mul(u1, inverse).Mod(u1, n)
-	u2 := inverse.Mul(r, inverse)
-	u2.Mod(u2, n)
-	//lint:ignore SA1019 no other interface of the standard library returns the y that the recovery id needs
-	x1, y1 := c.ScalarBaseMult(u1.Bytes())
-	//lint:ignore SA1019 see above
-	x2, y2 := c.ScalarMult(new(big.Int).SetBytes(point[1:33]), new(big.Int).SetBytes(point[33:]), u2.Bytes())
-	//lint:ignore SA1019 see above
-	x, y := c.Add(x1, y1, x2, y2)
-	v = byte(y.Bit(0))
-	if x.Cmp(n) >= 0 {
-		x.Sub(x, n)
+	e, err := bigmod.NewNat().SetOverflowingBytes(digest[:], n) // reduced, as SEC1 has it
+	if err != nil {
+		return 0, false
+	}
+	inverse, ok := inverseP256(sig.S[:])
+	if !ok {
+		return 0, false
+	}
+	k := d.Mul(r, n).Add(e, n).Mul(inverse, n)
+	nonce := k.Bytes(n)
+	defer clear(nonce)
+	kG, err := nistec.NewP256Point().ScalarBaseMult(nonce)
+	if err != nil {
+		return 0, false
+	}
+	const size = 1 + 32 + 32
+	point := kG.Bytes()
+	if len(point) != size { // infinity
+		return 0, false
+	}
+	x, err := bigmod.NewNat().SetOverflowingBytes(point[1:33], n)
+	if err != nil || x.Equal(r) == 0 {
+		return 0, false
+	}
+	v = point[size-1] & 1
+	if !bytes.Equal(point[1:33], sig.R[:]) { // x was not below n
 		v |= 2
 	}
-	return v, x.Sign() > 0 && x.Cmp(r) == 0
+	return v, true
+}
+
+// inverseP256 is 1/s modulo n for a public s below n.
+func inverseP256(s []byte) (*bigmod.Nat, bool) {
+	inverse := new(big.Int).SetBytes(s)
+	if inverse.ModInverse(inverse, elliptic.P256().Params().N) == nil {
+		return nil, false
+	}
+	var b [32]byte
+	nat, err := bigmod.NewNat().SetBytes(inverse.FillBytes(b[:]), orderP256())
+	return nat, err == nil
 }
 
 func parseDER(der []byte) (r, s *big.Int, ok bool) {

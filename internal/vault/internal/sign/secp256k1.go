@@ -29,7 +29,9 @@ func Secp256k1(key []byte, digest [32]byte) (Signature, error) {
 // which nobody has ever seen.
 func ecdsaWith(k, d, e *secp256k1.ModNScalar, key []byte) (sig Signature, again bool, err error) {
 	var point secp256k1.JacobianPoint
-	k256.Base(k, &point)
+	if !k256.Base(k, &point) {
+		return Signature{}, false, errFault
+	}
 	var r, s secp256k1.ModNScalar
 	point.X.PutBytes(&sig.R)
 	overflow := r.SetBytes(&sig.R)
@@ -57,7 +59,8 @@ func ecdsaWith(k, d, e *secp256k1.ModNScalar, key []byte) (sig Signature, again 
 
 // checkECDSA starts over from the bytes that are about to leave and from the
 // key as it was stored: s*k = e + r*d says that s is right for r, and kG,
-// computed a second time, that r is right for k.
+// computed a second time, that r is right for k. A wrong r beside an s that
+// fits it is what gives the key away: there are two equations for one k then.
 func checkECDSA(sig *Signature, k, e *secp256k1.ModNScalar, point *secp256k1.JacobianPoint, high bool, key []byte) bool {
 	var d, r, s, right secp256k1.ModNScalar
 	defer d.Zero()
@@ -72,22 +75,7 @@ func checkECDSA(sig *Signature, k, e *secp256k1.ModNScalar, point *secp256k1.Jac
 	if !s.Mul(k).Equals(&right) {
 		return false
 	}
-	var again secp256k1.JacobianPoint
-	secp256k1.ScalarBaseMultNonConst(k, &again)
-	return samePoint(point, &again) && xIs(point, &sig.R, sig.V)
-}
-
-// samePoint compares an affine point with a Jacobian one by multiplying, which
-// spares the inversion: X = x*Z^2, Y = y*Z^3.
-func samePoint(affine, jacobian *secp256k1.JacobianPoint) bool {
-	var zz, x, y secp256k1.FieldVal
-	if jacobian.Z.Normalize().IsZero() {
-		return false
-	}
-	zz.SquareVal(&jacobian.Z)
-	x.Mul2(&affine.X, &zz).Normalize()
-	y.Mul2(&affine.Y, &zz).Mul(&jacobian.Z).Normalize()
-	return x.Equals(jacobian.X.Normalize()) && y.Equals(jacobian.Y.Normalize())
+	return k256.IsBase(k, point) && xIs(point, &sig.R, sig.V)
 }
 
 // xIs reports whether r is the x of the point modulo the order.

@@ -43,7 +43,10 @@ func bip340(load func(*secp256k1.ModNScalar) bool, digest [32]byte) (Signature, 
 	if !load(&d) {
 		return Signature{}, errKey
 	}
-	public := even(&d)
+	public, ok := even(&d)
+	if !ok {
+		return Signature{}, errFault
+	}
 	masked := tagged("BIP0340/aux", make([]byte, 32))
 	defer clear(masked[:])
 	secret := d.Bytes()
@@ -56,7 +59,10 @@ func bip340(load func(*secp256k1.ModNScalar) bool, digest [32]byte) (Signature, 
 	if k.SetBytes(&nonce); k.IsZero() {
 		return Signature{}, errFault // nobody has ever seen it
 	}
-	sig := Signature{R: even(&k)}
+	var sig Signature
+	if sig.R, ok = even(&k); !ok {
+		return Signature{}, errFault
+	}
 	challenge := tagged("BIP0340/challenge", sig.R[:], public[:], digest[:])
 	e.SetBytes(&challenge)
 	e.Mul(&d).Add(&k).PutBytes(&sig.S)
@@ -69,21 +75,29 @@ func bip340(load func(*secp256k1.ModNScalar) bool, digest [32]byte) (Signature, 
 
 // even returns the x of the scalar's point, and negates the scalar if y is odd:
 // BIP-340 knows points by x alone and takes the even one.
-func even(d *secp256k1.ModNScalar) (x [32]byte) {
+func even(d *secp256k1.ModNScalar) (x [32]byte, ok bool) {
 	var point secp256k1.JacobianPoint
-	k256.Base(d, &point)
+	if !k256.Base(d, &point) {
+		return x, false
+	}
 	if point.Y.IsOdd() {
 		d.Negate()
 	}
 	point.X.PutBytes(&x)
-	return x
+	return x, true
 }
 
 // checkBIP340 starts over from the bytes that are about to leave and from the
-// key as it was stored: sG - eP = R, as (s - e*d)G because d is at hand.
+// key as it was stored: sG - eP = R, as (s - e*d)G because d is at hand. e
+// hashes R and P, and two e for one nonce are what gives the key away. A wrong
+// R is not (s - e*d)G; P is computed a second time, since the check cannot
+// tell a wrong P from a right one otherwise.
 func checkBIP340(sig *Signature, d *secp256k1.ModNScalar, digest [32]byte) bool {
 	var e, s secp256k1.ModNScalar
-	public := even(d)
+	public, ok := even(d)
+	if !ok {
+		return false
+	}
 	challenge := tagged("BIP0340/challenge", sig.R[:], public[:], digest[:])
 	e.SetBytes(&challenge)
 	if overflow := s.SetBytes(&sig.S); overflow != 0 {
@@ -91,11 +105,10 @@ func checkBIP340(sig *Signature, d *secp256k1.ModNScalar, digest [32]byte) bool 
 	}
 	k := s.Add(e.Mul(d).Negate())
 	defer k.Zero()
-	if k.IsZero() {
+	var point secp256k1.JacobianPoint
+	if !k256.Base(k, &point) {
 		return false
 	}
-	var point secp256k1.JacobianPoint
-	k256.Base(k, &point)
 	var x [32]byte
 	point.X.PutBytes(&x)
 	return !point.Y.IsOdd() && x == sig.R

@@ -1,0 +1,231 @@
+package k256
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/decred/dcrd/dcrec/secp256k1/v4"
+)
+
+// element is a number modulo p = 2^256 - fold, lowest limb first. Each residue
+// is stood for by any number below 2^256; reduced picks the one below p. No
+// operation has a branch or an address that depends on a value. Results may
+// share memory with operands.
+type element [4]uint64
+
+// fold is 2^256 modulo p: what overflows is multiplied by it and added.
+const fold = 1<<32 + 977
+
+func (z *element) add(x, y *element) {
+	var carry uint64
+	z[0], carry = bits.Add64(x[0], y[0], 0)
+	z[1], carry = bits.Add64(x[1], y[1], carry)
+	z[2], carry = bits.Add64(x[2], y[2], carry)
+	z[3], carry = bits.Add64(x[3], y[3], carry)
+	z[0], carry = bits.Add64(z[0], carry*fold, 0)
+	z[1], carry = bits.Add64(z[1], 0, carry)
+	z[2], carry = bits.Add64(z[2], 0, carry)
+	z[3], carry = bits.Add64(z[3], 0, carry)
+	z[0] += carry * fold // if that overflowed, less than fold is left
+}
+
+func (z *element) sub(x, y *element) {
+	var borrow uint64
+	z[0], borrow = bits.Sub64(x[0], y[0], 0)
+	z[1], borrow = bits.Sub64(x[1], y[1], borrow)
+	z[2], borrow = bits.Sub64(x[2], y[2], borrow)
+	z[3], borrow = bits.Sub64(x[3], y[3], borrow)
+	z[0], borrow = bits.Sub64(z[0], borrow*fold, 0)
+	z[1], borrow = bits.Sub64(z[1], 0, borrow)
+	z[2], borrow = bits.Sub64(z[2], 0, borrow)
+	z[3], borrow = bits.Sub64(z[3], 0, borrow)
+	z[0] -= borrow * fold // if that borrowed, at least 2^256 - fold is left
+}
+
+// mul multiplies limb by limb, and folds the upper half of the product down.
+func (z *element) mul(x, y *element) {
+	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
+	var t0, t1, t2, t3, t4, t5, t6, t7, c, d uint64
+
+	y0 := y[0]
+	h0, l0 := bits.Mul64(x0, y0)
+	h1, l1 := bits.Mul64(x1, y0)
+	h2, l2 := bits.Mul64(x2, y0)
+	h3, l3 := bits.Mul64(x3, y0)
+	t0 = l0
+	t1, c = bits.Add64(l1, h0, 0)
+	t2, c = bits.Add64(l2, h1, c)
+	t3, c = bits.Add64(l3, h2, c)
+	t4 = h3 + c
+
+	y1 := y[1]
+	h0, l0 = bits.Mul64(x0, y1)
+	h1, l1 = bits.Mul64(x1, y1)
+	h2, l2 = bits.Mul64(x2, y1)
+	h3, l3 = bits.Mul64(x3, y1)
+	t1, c = bits.Add64(t1, l0, 0)
+	t2, c = bits.Add64(t2, l1, c)
+	t3, c = bits.Add64(t3, l2, c)
+	t4, c = bits.Add64(t4, l3, c)
+	h3 += c
+	t2, d = bits.Add64(t2, h0, 0)
+	t3, d = bits.Add64(t3, h1, d)
+	t4, d = bits.Add64(t4, h2, d)
+	t5 = h3 + d
+
+	y2 := y[2]
+	h0, l0 = bits.Mul64(x0, y2)
+	h1, l1 = bits.Mul64(x1, y2)
+	h2, l2 = bits.Mul64(x2, y2)
+	h3, l3 = bits.Mul64(x3, y2)
+	t2, c = bits.Add64(t2, l0, 0)
+	t3, c = bits.Add64(t3, l1, c)
+	t4, c = bits.Add64(t4, l2, c)
+	t5, c = bits.Add64(t5, l3, c)
+	h3 += c
+	t3, d = bits.Add64(t3, h0, 0)
+	t4, d = bits.Add64(t4, h1, d)
+	t5, d = bits.Add64(t5, h2, d)
+	t6 = h3 + d
+
+	y3 := y[3]
+	h0, l0 = bits.Mul64(x0, y3)
+	h1, l1 = bits.Mul64(x1, y3)
+	h2, l2 = bits.Mul64(x2, y3)
+	h3, l3 = bits.Mul64(x3, y3)
+	t3, c = bits.Add64(t3, l0, 0)
+	t4, c = bits.Add64(t4, l1, c)
+	t5, c = bits.Add64(t5, l2, c)
+	t6, c = bits.Add64(t6, l3, c)
+	h3 += c
+	t4, d = bits.Add64(t4, h0, 0)
+	t5, d = bits.Add64(t5, h1, d)
+	t6, d = bits.Add64(t6, h2, d)
+	t7 = h3 + d
+
+	h0, l0 = bits.Mul64(t4, fold)
+	h1, l1 = bits.Mul64(t5, fold)
+	h2, l2 = bits.Mul64(t6, fold)
+	h3, l3 = bits.Mul64(t7, fold)
+	t0, c = bits.Add64(t0, l0, 0)
+	t1, c = bits.Add64(t1, l1, c)
+	t2, c = bits.Add64(t2, l2, c)
+	t3, c = bits.Add64(t3, l3, c)
+	h3 += c
+	t1, d = bits.Add64(t1, h0, 0)
+	t2, d = bits.Add64(t2, h1, d)
+	t3, d = bits.Add64(t3, h2, d)
+	h3 += d
+
+	h0, l0 = bits.Mul64(h3, fold) // h3 is below 2^34
+	t0, c = bits.Add64(t0, l0, 0)
+	t1, c = bits.Add64(t1, h0, c)
+	t2, c = bits.Add64(t2, 0, c)
+	t3, c = bits.Add64(t3, 0, c)
+	t0, c = bits.Add64(t0, c*fold, 0) // if that overflowed, less than 2^67 is left
+	z[0], z[1], z[2], z[3] = t0, t1+c, t2, t3
+}
+
+// row is a + x*y in five limbs, which is enough: the most is 2^320 - 2^64.
+func row(x0, x1, x2, x3, y, a0, a1, a2, a3 uint64) (r0, r1, r2, r3, r4 uint64) {
+	h0, l0 := bits.Mul64(x0, y)
+	h1, l1 := bits.Mul64(x1, y)
+	h2, l2 := bits.Mul64(x2, y)
+	h3, l3 := bits.Mul64(x3, y)
+	l1, carry := bits.Add64(l1, h0, 0)
+	l2, carry = bits.Add64(l2, h1, carry)
+	l3, carry = bits.Add64(l3, h2, carry)
+	h3 += carry
+	r0, carry = bits.Add64(a0, l0, 0)
+	r1, carry = bits.Add64(a1, l1, carry)
+	r2, carry = bits.Add64(a2, l2, carry)
+	r3, carry = bits.Add64(a3, l3, carry)
+	return r0, r1, r2, r3, h3 + carry
+}
+
+// times21 is 3b of the curve times x.
+func (z *element) times21(x *element) {
+	r0, r1, r2, r3, over := row(x[0], x[1], x[2], x[3], 21, 0, 0, 0, 0)
+	r0, carry := bits.Add64(r0, over*fold, 0)
+	r1, carry = bits.Add64(r1, 0, carry)
+	r2, carry = bits.Add64(r2, 0, carry)
+	r3, carry = bits.Add64(r3, 0, carry)
+	z[0], z[1], z[2], z[3] = r0+carry*fold, r1, r2, r3 // as in add
+}
+
+// square squares n times.
+func (z *element) square(x *element, n int) {
+	z.mul(x, x)
+	for range n - 1 {
+		z.mul(z, z)
+	}
+}
+
+// invert sets z to 1/x = x^(p-2), and to zero if x is zero. In p-2 there are
+// runs of 223, 22, 1, 2 and 1 ones; ones holds x to a run of so many.
+func (z *element) invert(x *element) {
+	var ones [224]element
+	ones[1] = *x
+	run := func(a, b int) { // a+b ones are a ones shifted by b, and b ones
+		t := &ones[a+b]
+		t.square(&ones[a], b)
+		t.mul(t, &ones[b])
+	}
+	run(1, 1)
+	run(2, 1)
+	run(3, 3)
+	run(6, 3)
+	run(9, 2)
+	run(11, 11)
+	run(22, 22)
+	run(44, 44)
+	run(88, 88)
+	run(176, 44)
+	run(220, 3)
+	t := ones[223]
+	for _, next := range []struct{ shift, ones int }{{23, 22}, {5, 1}, {3, 2}, {2, 1}} {
+		t.square(&t, next.shift)
+		t.mul(&t, &ones[next.ones])
+	}
+	*z = t
+}
+
+// reduced is the number below p that x stands for.
+func (x *element) reduced() element {
+	var over element
+	var carry uint64
+	over[0], carry = bits.Add64(x[0], fold, 0)
+	over[1], carry = bits.Add64(x[1], 0, carry)
+	over[2], carry = bits.Add64(x[2], 0, carry)
+	over[3], carry = bits.Add64(x[3], 0, carry)
+	over.pick(-carry, x, &over) // x + fold overflows if x is not below p
+	return over
+}
+
+// pick sets z to b if the mask is all ones, and to a if it is zero.
+func (z *element) pick(mask uint64, a, b *element) {
+	for i := range z {
+		z[i] = a[i] ^ mask&(a[i]^b[i])
+	}
+}
+
+// equal and isZero compare what the numbers stand for.
+func (x *element) equal(y *element) bool { return x.reduced() == y.reduced() }
+
+func (x *element) isZero() bool { return x.reduced() == element{} }
+
+func (z *element) setField(f *secp256k1.FieldVal) {
+	var b [32]byte
+	f.PutBytes(&b)
+	for i := range z {
+		z[i] = binary.BigEndian.Uint64(b[8*(3-i):])
+	}
+}
+
+func (x *element) putField(f *secp256k1.FieldVal) {
+	var b [32]byte
+	for i, limb := range x.reduced() {
+		binary.BigEndian.PutUint64(b[8*(3-i):], limb)
+	}
+	f.SetBytes(&b)
+}
