@@ -23,18 +23,24 @@ import (
 	"latchkey/internal/config"
 	"latchkey/internal/pgtest"
 	. "latchkey/internal/servertest"
+	"latchkey/internal/store/sqlite"
 )
 
 // TestCanary imports known keys, runs every kind of operation with them, and
-// then searches everything that the server wrote or said for the keys, however
-// they could be written.
+// then searches everything that the server wrote or said, and a backup, for the
+// keys, however they could be written.
 func TestCanary(t *testing.T) {
 	const phrase = "leaf lady until indicate praise final route toast cake minimum insect unknown"
 	const private = "67ee05fc3bdf4161bc70701c221d8d77180294cefcfcea64ba83c4d4c732fcb9"
 	dir := t.TempDir()
 	for name, url := range map[string]string{"sqlite": "sqlite:" + filepath.Join(dir, "latchkey.db"), "postgres": pgtest.URL(t)} {
 		t.Run(name, func(t *testing.T) {
-			s := Start(t, url, config.Default())
+			const master = "9d1c3f0be6a2457788c0d1e2f3a4b5c6d7e8f90123456789abcdef1032547698"
+			keyFile := filepath.Join(t.TempDir(), "master.key")
+			if err := os.WriteFile(keyFile, []byte(master+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := StartWith(t, url, config.Default(), "file:"+keyFile, "")
 			var said bytes.Buffer
 			hear := func(v Value) Value { said.WriteString(v.String()); return v }
 			wallet := hear(importWallet(t, s, "canary", phrase+"\nTREZOR", ethereumAccount))
@@ -61,10 +67,17 @@ func TestCanary(t *testing.T) {
 				if err != nil || len(files) < 2 {
 					t.Fatalf("files: %v, %v", files, err)
 				}
-				for _, file := range files {
+				backup := filepath.Join(t.TempDir(), "backup.db")
+				if made, err := sqlite.Backup(t.Context(), path, backup); err != nil || made.Sealed == 0 { // as "latchkey backup" does
+					t.Fatalf("backup: %+v, %v", made, err)
+				}
+				for _, file := range append(files, backup) {
 					text, err := os.ReadFile(file)
 					if err != nil {
 						t.Fatal(err)
+					}
+					if file == backup && !bytes.Contains(text, []byte(wallet.Get("addresses", 0).Text())) {
+						t.Fatal("the backup does not hold what must be in it")
 					}
 					said.Write(text)
 				}
@@ -74,7 +87,7 @@ func TestCanary(t *testing.T) {
 			if !bytes.Contains(said.Bytes(), []byte(wallet.Get("addresses", 0).Text())) {
 				t.Fatal("the search does not even find what must be there")
 			}
-			secrets := canaries(phrase, "TREZOR", private)
+			secrets := canaries(phrase, "TREZOR", private, master)
 			for _, found := range search(said.Bytes(), secrets) {
 				t.Errorf("found: %s", found)
 			}
@@ -95,9 +108,11 @@ func TestCanary(t *testing.T) {
 	}
 }
 
-// canaries are the secrets that lie behind what was imported.
-func canaries(phrase, passphrase, private string) map[string][]byte {
+// canaries are the secrets that lie behind what was imported, and the key that
+// all of them are sealed under.
+func canaries(phrase, passphrase, private, vault string) map[string][]byte {
 	key, _ := hex.DecodeString(private)
+	sealing, _ := hex.DecodeString(vault)
 	seed, err := pbkdf2.Key(sha512.New, phrase, []byte("mnemonic"+passphrase), 2048, 64)
 	if err != nil {
 		panic(err)
@@ -107,7 +122,7 @@ func canaries(phrase, passphrase, private string) map[string][]byte {
 	master := mac.Sum(nil)
 	return map[string][]byte{
 		"the private key": key, "the seed": seed, "the first half of the seed": seed[:32],
-		"the master key of the tree": master[:32], "its chain code": master[32:],
+		"the master key of the tree": master[:32], "its chain code": master[32:], "the master key of the vault": sealing,
 	}
 }
 
