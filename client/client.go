@@ -1,15 +1,29 @@
-// Package client speaks to a Latchkey server: it signs request bodies with an
-// API key and posts them.
+// Package client speaks to a Latchkey server. Every operation of the interface
+// is a method of Client with typed parameters and a typed result:
 //
 //	key, err := client.ParseKeyFile(text)
 //	...
-//	c := &client.Client{BaseURL: "https://keys.example.com", Stamper: key.Stamper()}
-//	reply, err := c.Post(ctx, "/public/v1/query/whoami", body)
+//	c := &client.Client{BaseURL: "https://keys.example.com", Stamper: key.Stamper(), OrganizationID: org}
+//	tag, activity, err := c.CreateUserTag(ctx, client.CreateUserTagParameters{UserTagName: "admins"})
 //
-// The body is signed and sent byte by byte as it is given: the package never
-// rewrites a request, never retries one and never follows a redirect of its
-// own accord, as each of these would send a signature where, or as often as,
-// the caller did not mean to. It prints no secret and puts none in an error.
+// The methods and their types are generated from the declarations that the
+// server itself is made of. Older versions of an activity have no method; they
+// are sent by Submit, and a body as it is by Post.
+//
+// An activity need not be done when the server answers. An error that is a
+// *PendingError, *RejectedError or *FailedError (errors.As) tells what became
+// of it; a request that the server refused is an *Error.
+//
+// A body is signed and sent byte by byte as it is: the package never retries a
+// request and never follows a redirect of its own accord, as both would send a
+// signature where, or as often as, the caller did not mean to. What must be
+// sent again after a failure is a Prepared, whose bytes stay the same. The
+// package prints no secret and puts none in an error.
+//
+// Beside requests there are stampers for every kind of credential, and the
+// client's side of import, export and login: see SealImport, Recipient and
+// SealOTPCode. Bundles of the server are only believed after its signature was
+// checked with a key that the caller knows.
 //
 // Replies are read to a limit. One that is not 200 is an *Error.
 package client
@@ -45,6 +59,11 @@ type Client struct {
 	HTTP *http.Client
 	// UserAgent is sent with each request; latchkey-go by default.
 	UserAgent string
+	// OrganizationID is the organization that typed requests act in; see In.
+	// Post does not look at it.
+	OrganizationID string
+	// Now is the time that activities carry; by default time.Now.
+	Now func() time.Time
 }
 
 // Error is a reply with a status other than 200.
@@ -55,6 +74,27 @@ type Error struct {
 	Reason  string // finer than Code, such as SIGNATURE_INVALID; may be empty
 	Details jsontext.Value
 	Body    []byte // the reply as it came
+}
+
+// FieldProblem is what is wrong with one field of a request.
+type FieldProblem struct {
+	Path        string `json:"field"` // dotted, arrays by index: users.0.userName
+	Description string `json:"description"`
+}
+
+// Fields lists every field that is wrong, for a request that is not valid.
+func (e *Error) Fields() []FieldProblem {
+	var details []struct {
+		Violations []FieldProblem `json:"fieldViolations"`
+	}
+	if err := json.Unmarshal(e.Details, &details); err != nil {
+		return nil // a reply of somebody else
+	}
+	var all []FieldProblem
+	for _, d := range details {
+		all = append(all, d.Violations...)
+	}
+	return all
 }
 
 func (e *Error) Error() string {

@@ -197,6 +197,12 @@ func (k PrivateKey) Curve() Curve { return k.curve }
 // PublicKey is the public key in lower-case hex, as it is registered.
 func (k PrivateKey) PublicKey() string { return k.public }
 
+// Registration is what CreateAPIKeys, CreateUsers and CreateSubOrganization
+// take to register the key under a name.
+func (k PrivateKey) Registration(name string) APIKeyParameters {
+	return APIKeyParameters{APIKeyName: name, PublicKey: k.public, CurveType: APIKeyCurve(k.curve.CurveType())}
+}
+
 const redacted = "[secret]"
 
 // Format prints [secret], whatever the verb.

@@ -21,7 +21,8 @@ type Stamper interface {
 	// Stamp returns the header that authenticates a request with this body,
 	// which must then be sent byte by byte as it is.
 	Stamp(body []byte) (header, value string, err error)
-	// PublicKey is the signing key's public key in lower-case hex.
+	// PublicKey is the signing key's public key in lower-case hex; empty for
+	// passkeys, which are found by their credential id, and for sessions.
 	PublicKey() string
 }
 

@@ -1,6 +1,8 @@
 package client_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -55,6 +57,58 @@ func TestStampersVerify(t *testing.T) {
 	}
 }
 
+// The same for keys that a token vouches for.
+func TestAttestedStampersVerify(t *testing.T) {
+	key, err := client.ParseKeyFile(strings.Repeat("44", 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for scheme, make := range map[stamp.Scheme]func(string) (client.Stamper, error){
+		stamp.AttestedToken: key.VerificationStamper, stamp.AttestedOIDC: key.OIDCStamper,
+	} {
+		stamper, err := make("a.token.here")
+		if err != nil {
+			t.Fatal(err)
+		}
+		header, value, err := stamper.Stamp([]byte("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := stamp.Read(http.Header{header: {value}})
+		if err != nil || s.Scheme != scheme || s.Attestation != "a.token.here" || s.SentKey != key.PublicKey() || stamper.PublicKey() != key.PublicKey() {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		var v stamp.Verifier
+		if err := v.VerifyAPIKey(s, []byte("{}")); err != nil {
+			t.Error(err)
+		}
+		if _, err := make(""); err == nil {
+			t.Error("a stamp without a token")
+		}
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+			if got := fmt.Sprintf(verb, stamper); got != "[secret]" {
+				t.Errorf("%s prints %q", verb, got)
+			}
+		}
+	}
+}
+
+func TestSessionStamper(t *testing.T) {
+	s := client.NewSessionStamper("a session")
+	if header, value, err := s.Stamp(nil); header != "X-Session" || value != "a session" || err != nil || s.PublicKey() != "" {
+		t.Errorf("%s: %s, %v", header, value, err)
+	}
+	if got := fmt.Sprintf("%v %+v %#v", s, s, s); got != "[secret] [secret] [secret]" {
+		t.Errorf("prints %q", got)
+	}
+	if text, err := json.Marshal(s); err == nil {
+		t.Errorf("marshals to %s", text)
+	}
+	if _, _, err := client.NewSessionStamper("").Stamp(nil); err == nil {
+		t.Error("a stamp without a session")
+	}
+}
+
 func TestStamperRefuses(t *testing.T) {
 	private := strings.Repeat("44", 32)
 	if s, err := client.NewAPIKeyStamper("p384", private); err == nil || s != nil {
@@ -72,6 +126,17 @@ func TestStamperRefuses(t *testing.T) {
 	}
 	if s, err := key.EIP191Stamper(); err == nil || s != nil {
 		t.Errorf("got %v, %v", s, err)
+	}
+	for _, key := range []client.PrivateKey{{}, newKey(t, client.Ed25519), newKey(t, client.Secp256k1)} {
+		if s, err := key.VerificationStamper("a.b.c"); err == nil || s != nil {
+			t.Errorf("got %v, %v", s, err)
+		}
+		if r, err := key.Recipient(); err == nil || r != nil {
+			t.Errorf("got %v, %v", r, err)
+		}
+		if s, err := key.SignLogin("a.b.c", "x"); err == nil || s != nil {
+			t.Errorf("got %v, %v", s, err)
+		}
 	}
 }
 

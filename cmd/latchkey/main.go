@@ -26,10 +26,16 @@ type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Run a production server from a config file."`
 	Init    initCommand    `cmd:"" help:"Create a parent organization with one root user and API key."`
 	Keygen  keygenCommand  `cmd:"" help:"Make a key pair for API requests."`
+	Call    callCommand    `cmd:"" help:"Call an operation with parameters that are checked first. Exit status: 2 not valid and not sent, 3 pending, 4 refused."`
 	Request requestCommand `cmd:"" help:"Stamp a request with a key, send it, and show the reply."`
 	Policy  policyCommand  `cmd:"" help:"Check, explain and test policies."`
 	Vault   vaultCommand   `cmd:"" help:"Look after the keys at rest."`
+	Backup  backupCommand  `cmd:"" help:"Copy the embedded database of a server, running or not."`
+	Restore restoreCommand `cmd:"" help:"Put a backup in place of the embedded database."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	Completion completionCommand `cmd:"" help:"Print a script that completes commands, flags and operations in a shell."`
+	Complete   completeCommand   `cmd:"" name:"__complete" hidden:"" help:"What a completion script asks."`
 }
 
 func main() { os.Exit(run()) }

@@ -29,7 +29,7 @@ var layers = [][]string{
 	{"internal/store", "internal/record", "internal/token", "internal/oidc", "internal/vault/unseal"},
 	{"internal/activity", "internal/decide", "internal/store/group"},
 	{"internal/ops", "internal/engine", "internal/store/sqlite", "internal/store/postgres"},
-	{"internal/api", "internal/openapi", "internal/rehearsal"},
+	{"internal/api", "internal/clientgen", "internal/openapi", "internal/rehearsal"},
 	{"internal/server"},
 	{"client", "cmd/latchkey"},
 	{"bench/floor", "bench/load", "bench/process"},
@@ -139,7 +139,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/chain/sol":  {"FuzzParse"},
 		"internal/chain/tron": {"FuzzParse"},
 		"internal/chain/btc":  {"FuzzParse"},
-		"client":              {"FuzzParseKeyFile"},
+		"client":              {"FuzzParseKeyFile", "FuzzOpenBundle", "FuzzReadCredential"},
 	} {
 		files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
 		if err != nil {

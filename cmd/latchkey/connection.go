@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"latchkey/client"
+	"latchkey/internal/fault"
+	"latchkey/internal/secretfile"
+)
+
+// connection is how commands reach a server, and as whom.
+type connection struct {
+	Data         string `default:"./latchkey-data" placeholder:"DIR" help:"Data folder of a dev server; gives what the other flags leave out. Default: ${default}."`
+	URL          string `placeholder:"URL" help:"Base address of the server."`
+	Key          string `placeholder:"FILE" help:"Key file, as 'latchkey keygen --out' writes it."`
+	Organization string `placeholder:"ID" help:"Organization to act in."`
+}
+
+// complete takes what no flag gave from the dev server's file.
+func (c *connection) complete() error {
+	if c.URL != "" && c.Key != "" && c.Organization != "" {
+		return nil
+	}
+	dev, err := readDevFile(c.Data)
+	if err != nil {
+		if c.URL != "" && c.Key != "" {
+			return nil // the body may name the organization
+		}
+		return fmt.Errorf("give --url and --key, or --data with the folder of a dev server: %w", err)
+	}
+	if c.URL == "" {
+		c.URL = dev.BaseURL
+	}
+	if c.Organization == "" {
+		c.Organization = dev.OrganizationID
+	}
+	return nil
+}
+
+func (c *connection) stamper() (client.Stamper, error) {
+	if c.Key == "" {
+		dev, err := readDevFile(c.Data)
+		if err != nil {
+			return nil, err
+		}
+		key, err := client.ParsePrivateKey(client.P256, dev.APIPrivateKey)
+		return key.Stamper(), err
+	}
+	text, err := secretfile.Read(c.Key)
+	if err != nil {
+		return nil, err
+	}
+	key, err := client.ParseKeyFile(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Key, err)
+	}
+	return key.Stamper(), nil
+}
+
+// client is a client of the server, with what the flags and the dev server's
+// file say.
+func (c *connection) client() (*client.Client, error) {
+	if err := c.complete(); err != nil {
+		return nil, err
+	}
+	stamper, err := c.stamper()
+	if err != nil {
+		return nil, err
+	}
+	return &client.Client{BaseURL: c.URL, Stamper: stamper, OrganizationID: c.Organization}, nil
+}
+
+// readText gives the text of an argument: @FILE is in a file, - on standard
+// input, and none is an empty object.
+func readText(argument string) ([]byte, error) {
+	switch file, isFile := strings.CutPrefix(argument, "@"); {
+	case argument == "":
+		return []byte("{}"), nil
+	case argument == "-":
+		return io.ReadAll(os.Stdin)
+	case isFile:
+		return os.ReadFile(file)
+	}
+	return []byte(argument), nil
+}
+
+// printReply shows a reply to people.
+func printReply(reply []byte) error {
+	value := jsontext.Value(reply)
+	if err := value.Indent(); err != nil {
+		return fmt.Errorf("the reply is not JSON: %w", err)
+	}
+	fmt.Println(value)
+	return nil
+}
+
+// readable says a refusal the way a person wants to read it.
+func readable(err error) error {
+	var refusal *client.Error
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	head := fmt.Sprintf("refused with HTTP %d", refusal.Status)
+	if refusal.Reason != "" {
+		head += fmt.Sprintf(" (%s)", refusal.Reason)
+	}
+	var fields []fault.Field
+	for _, f := range refusal.Fields() {
+		fields = append(fields, fault.Field(f))
+	}
+	return problems(head, refusal.Message, fields)
+}
+
+// problems lists what is wrong, all of it.
+func problems(head, message string, fields []fault.Field) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n  %s", head, message)
+	for _, f := range fields {
+		if f.Path == "" { // the whole, of which the message speaks
+			continue
+		}
+		fmt.Fprintf(&text, "\n  - %s: %s", f.Path, f.Description)
+	}
+	return errors.New(text.String())
+}
