@@ -1,20 +1,22 @@
-// Makes docs/compatibility.md of what the tests recorded, or checks that it is
-// current:
+// Makes docs/compatibility.md and docs/api/examples.json of what the tests
+// recorded, or checks that they are current:
 //
 //     node compatibility.mjs [--write] FOLDER…
 //
 // Each folder holds the records of one whole run (RECORD of lib/record.mjs), one
 // for each store. It fails when the server has an operation that no client
 // called with success, unless uncovered.json gives the reason, and when the
-// stores differ.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// stores differ. lib/examples.mjs says when an example is current.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { Collection, problemsOf as problemsOfExamples, renew } from './lib/examples.mjs';
 import { newPlace, startServer } from './lib/server.mjs';
 
 const local = (name) => fileURLToPath(new URL(name, import.meta.url));
 const page = local('../docs/compatibility.md');
+const examplesFile = local('../docs/api/examples.json');
 
 // In the order of the columns. What a package has no calls of its own for is
 // counted through the client that it calls with.
@@ -32,23 +34,68 @@ const clients = [
   '@turnkey/wallet-stamper',
 ];
 
-// All that the server offers, from the server itself.
+// The packages that have a call for each path of the hosted service.
+const whole = clients.slice(0, 3);
+
+// pathsOf are those that the code of a package names, whether or not the server
+// has them.
+function pathsOf(client) {
+  const folder = local(`node_modules/${client}/dist`);
+  const code = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.mjs'));
+  const named = (text) => [...text.matchAll(/["'`](\/public\/v1\/(?:submit|query)\/\w+)["'`]/g)].map(([, path]) => path);
+  return new Set(code.flatMap((name) => named(readFileSync(join(folder, name), 'utf8'))));
+}
+
+// Paths that the packages know and the server has not: each is answered with 404.
+async function unserved(baseUrl, served) {
+  const missing = new Map();
+  for (const client of whole) {
+    const paths = pathsOf(client);
+    if (paths.size < 100) throw new Error(`${client}: only ${paths.size} paths were found; the search is broken`);
+    for (const path of paths) {
+      if (!served.has(path)) missing.set(path, [...(missing.get(path) ?? []), client]);
+    }
+  }
+  for (const path of missing.keys()) {
+    const { status } = await fetch(baseUrl + path, { method: 'POST', body: '{}' });
+    if (status !== 404) throw new Error(`${path}: is in no OpenAPI document, but is answered with ${status}`);
+  }
+  return [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+// All that the server offers, from the server itself. An activity has the type of
+// its newest version. Beside the interface there is one operation of our own.
 async function catalog() {
   const place = newPlace();
   const server = await startServer(place);
   try {
     const { paths } = await fetch(`${server.dev.baseUrl}/openapi.json`).then((reply) => reply.json());
-    const operations = Object.keys(paths).map((path) => path.match(/^\/public\/v1\/(submit|query)\/(\w+)$/));
-    return operations.filter(Boolean).map(([, kind, operation]) => ({ kind, operation }));
+    const all = Object.entries(paths).map(([path, { post }]) => {
+      const [, kind, operation] = path.match(/^\/(?:public|latchkey)\/v1\/(?:(submit|query)\/)?(\w+)$/);
+      const { oneOf } = post.requestBody.content['application/json'].schema;
+      return { kind: kind ?? 'own', operation, type: oneOf?.at(-1).title };
+    });
+    return { all, missing: await unserved(server.dev.baseUrl, new Set(Object.keys(paths))) };
   } finally {
     await server.stop();
     place.remove();
   }
 }
 
+const texts = (folder, ending) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(ending))
+    .sort()
+    .map((name) => readFileSync(join(folder, name), 'utf8'));
+
 function records(folder) {
-  const lines = readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'));
-  return new Set(lines);
+  return new Set(texts(folder, '.txt').flatMap((text) => text.trim().split('\n')));
+}
+
+function exchanges(folder) {
+  const collection = new Collection();
+  for (const text of texts(folder, '.jsonl')) collection.addLines(text);
+  return collection;
 }
 
 function problemsOf(runs, operations, reasons) {
@@ -77,10 +124,11 @@ function problemsOf(runs, operations, reasons) {
   return [...new Set(problems)];
 }
 
-function render(run, operations, reasons) {
+function render(run, operations, reasons, missing) {
   const { devDependencies } = JSON.parse(readFileSync(local('package.json'), 'utf8'));
   const count = (client) => operations.filter(({ operation }) => run.has(`${operation} ${client}`)).length;
   const short = (client) => client.replace('@turnkey/', '');
+  const absent = (by) => whole.map((client) => (by.includes(client) ? '✗' : '')).join(' | ');
   const table = (kind) => {
     const rows = operations
       .filter((o) => o.kind === kind)
@@ -113,32 +161,51 @@ ${table('submit')}
 
 ${table('query')}
 
-[differences.md](differences.md) says which functions of these packages cannot work, and why.
+## Not served
+
+The clients have calls for ${missing.length} further paths of the hosted service. The server answers each with 404; [differences.md](differences.md) says why, and which other functions of these packages cannot work.
+
+| | ${whole.map(short).join(' | ')} |
+|---|${whole.map(() => ':-:|').join('')}
+${missing.map(([path, by]) => `| \`${path.split('/').at(-1)}\` | ${absent(by)} |`).join('\n')}
 `;
+}
+
+function readIfThere(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 const write = process.argv.includes('--write');
 const folders = process.argv.slice(2).filter((argument) => argument !== '--write');
 const runs = folders.map(records);
+const examples = folders.map(exchanges);
 const reasons = JSON.parse(readFileSync(local('uncovered.json'), 'utf8'));
-const operations = await catalog();
+const { all, missing } = await catalog();
+const operations = all.filter(({ kind }) => kind !== 'own');
 const problems = problemsOf(runs, operations, reasons);
-const text = render(runs[0], operations, reasons);
+const text = render(runs[0], operations, reasons, missing);
+let recorded = JSON.parse(readIfThere(examplesFile) || '{}');
 if (problems.length === 0 && write) {
   writeFileSync(page, text);
-} else if (problems.length === 0) {
-  let current = '';
-  try {
-    current = readFileSync(page, 'utf8');
-  } catch {
-    // not there yet
-  }
-  if (current !== text) problems.push('docs/compatibility.md is not current: run UPDATE=1 make e2e, and look at what changed');
+  recorded = renew(recorded, all, examples[0]);
+  mkdirSync(dirname(examplesFile), { recursive: true });
+  writeFileSync(examplesFile, `${JSON.stringify(recorded, null, 2)}\n`);
+} else if (problems.length === 0 && readIfThere(page) !== text) {
+  problems.push('docs/compatibility.md is not current: run UPDATE=1 make e2e, and look at what changed');
+}
+const ofExamples = problemsOfExamples(recorded, all, examples);
+problems.push(...ofExamples);
+if (ofExamples.length > 0) {
+  problems.push('docs/api/examples.json is not current: run UPDATE=1 make e2e, then go test ./internal/docgen -update');
 }
 if (problems.length > 0) {
   console.error(problems.join('\n'));
   process.exit(1);
 }
 console.log(
-  `${operations.length} operations, each called by a published client; docs/compatibility.md ${write ? 'is written' : 'is current'}`,
+  `${operations.length} operations, each called by a published client; docs/compatibility.md and docs/api/examples.json ${write ? 'are written' : 'are current'}`,
 );

@@ -8,7 +8,7 @@ import { TurnkeyClient as CoreClient, TurnkeyRequestError as CoreRequestError } 
 import { TurnkeyClient, TurnkeyRequestError as HttpRequestError } from '@turnkey/http';
 import { Turnkey, TurnkeyRequestError as ServerRequestError, TurnkeyServerClient } from '@turnkey/sdk-server';
 
-import './record.mjs';
+import { exchanged } from './record.mjs';
 import { shape } from './shapes.mjs';
 
 // newKey makes a P-256 API key pair in the text forms that the clients take.
@@ -108,11 +108,15 @@ const http = {
       client,
       envelope,
       async submit(method, parameters, type) {
-        const reply = await client[method](envelope(method, parameters, type));
+        const request = envelope(method, parameters, type);
+        const reply = await exchanged(request, () => client[method](request));
         assert.deepEqual(Object.keys(reply), ['activity']);
         return reply.activity;
       },
-      query: (method, body = {}) => client[method]({ organizationId, ...body }),
+      query(method, body = {}) {
+        const request = { organizationId, ...body };
+        return exchanged(request, () => client[method](request));
+      },
       sign: (method, content = {}) =>
         client[`stamp${upper(method)}`](isQuery(method) ? { organizationId, ...content } : envelope(method, content)),
     };

@@ -1,18 +1,24 @@
 // Notes which client called which operation with success, for the table in
-// docs/compatibility.md. It only listens: Node tells of every request that the
-// process makes. With RECORD set to a folder, what was seen goes into a file
-// there when the process ends.
+// docs/compatibility.md, and keeps requests with their replies, for docs/api. It
+// only listens: Node tells of every request that the process makes. With RECORD
+// set to a folder, what was seen goes into files there when the process ends.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { Collection } from './examples.mjs';
+
 const seen = new Set();
+const examples = new Collection();
 const signer = new AsyncLocalStorage();
+const exchange = new AsyncLocalStorage();
+
+const operationOf = (path) => path.match(/^\/(?:public\/v1\/(?:submit|query)|latchkey\/v1)\/(\w+)$/)?.[1];
 
 // note is for requests that somebody else makes, such as a browser.
 export function note(path, client, status) {
-  const operation = path.match(/^\/public\/v1\/(?:submit|query)\/(\w+)$/)?.[1];
+  const operation = operationOf(path);
   if (operation && client && status === 200) seen.add(`${operation} ${client.replace(/(?!^)@[^@]*$/, '')}`);
 }
 
@@ -20,9 +26,26 @@ export function note(path, client, status) {
 // server by means of another one, as signers do.
 export const through = (client, run) => signer.run(client, run);
 
+// exchanged runs a call that sends this body and returns the whole reply, and
+// keeps both as an example. An activity that waits has nothing to show yet.
+export async function exchanged(request, call) {
+  const place = {};
+  const reply = await exchange.run(place, call);
+  const ended = ['ACTIVITY_STATUS_COMPLETED', 'ACTIVITY_STATUS_REJECTED'];
+  if (!place.path.includes('/submit/') || ended.includes(reply.activity.status)) {
+    examples.add(operationOf(place.path), JSON.parse(JSON.stringify({ request, reply })));
+  }
+  return reply;
+}
+
 // What was known when a request began, until it is answered. The name of a
 // client is in the header that it sends.
 const begun = new WeakMap();
+const begins = (request, client) => {
+  begun.set(request, { path: request.path, client, by: signer.getStore() });
+  const place = exchange.getStore();
+  if (place) place.path = request.path;
+};
 const answered = (request, status) => {
   const { path, client, by } = begun.get(request) ?? {};
   note(path ?? '', client, status);
@@ -30,15 +53,11 @@ const answered = (request, status) => {
 };
 
 // fetch of clients that bring their own
-subscribe('http.client.request.start', ({ request }) =>
-  begun.set(request, { path: request.path, client: String(request.getHeader('x-client-version') ?? ''), by: signer.getStore() }),
-);
+subscribe('http.client.request.start', ({ request }) => begins(request, String(request.getHeader('x-client-version') ?? '')));
 subscribe('http.client.response.finish', ({ request, response }) => answered(request, response.statusCode));
 
 // fetch of Node
-subscribe('undici:request:create', ({ request }) =>
-  begun.set(request, { path: request.path, client: header(request.headers), by: signer.getStore() }),
-);
+subscribe('undici:request:create', ({ request }) => begins(request, header(request.headers)));
 subscribe('undici:request:headers', ({ request, response }) => answered(request, response.statusCode));
 
 // Node 18 gives the header as text, later ones as a list of names and values.
@@ -51,13 +70,11 @@ function header(headers) {
 }
 
 process.on('exit', () => {
-  if (process.env.RECORD && seen.size > 0) {
-    writeFileSync(
-      join(process.env.RECORD, `${process.pid}.txt`),
-      [...seen]
-        .sort()
-        .map((line) => `${line}\n`)
-        .join(''),
-    );
-  }
+  if (!process.env.RECORD || seen.size === 0) return;
+  const write = (ending, lines) => writeFileSync(join(process.env.RECORD, `${process.pid}.${ending}`), lines.join(''));
+  write(
+    'txt',
+    [...seen].sort().map((line) => `${line}\n`),
+  );
+  write('jsonl', examples.toLines());
 });

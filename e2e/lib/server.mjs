@@ -10,7 +10,7 @@ import { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const binary = process.env.LATCHKEY_BIN ?? fileURLToPath(new URL('../../bin/latchkey', import.meta.url));
+export const binary = process.env.LATCHKEY_BIN ?? fileURLToPath(new URL('../../bin/latchkey', import.meta.url));
 
 // STORE is `sqlite` (or unset), or the URL of a PostgreSQL server in which we
 // may create databases; PSQL is the program to do that with.

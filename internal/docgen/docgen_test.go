@@ -1,6 +1,6 @@
-// Package docgen keeps the documentation true: it writes the tables that
-// follow from the code, and checks the requests and expressions that the pages
-// show. It holds tests only.
+// Package docgen keeps the documentation true: it writes the pages and tables
+// that follow from the code, and checks the requests, replies, expressions and
+// links that the pages show. It holds tests only.
 package docgen
 
 import (

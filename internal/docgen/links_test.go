@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,7 +17,7 @@ const root = "../.."
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	code := regexp.MustCompile("(?ms)^ *```.*?^ *```$|`[^`\n]*`")
-	found := 0
+	found, headings := 0, map[string]string{}
 	for _, file := range documents(t) {
 		text := read(t, file)
 		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
@@ -31,24 +32,37 @@ func TestLinks(t *testing.T) {
 			}
 			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s: there is no %s", file, m[1])
-			} else if heading != "" && !strings.Contains(anchors(read(t, target)), "\n"+heading+"\n") {
+				continue
+			}
+			if heading == "" {
+				continue
+			}
+			if headings[target] == "" {
+				headings[target] = anchors(read(t, target))
+			}
+			if !strings.Contains(headings[target], "\n"+heading+"\n") {
 				t.Errorf("%s: %s has no heading #%s", file, path, heading)
 			}
 		}
 	}
-	if found < 50 {
+	if found < 300 {
 		t.Errorf("only %d links were found; the search is broken", found)
 	}
 }
 
-// documents lists what people read.
+// documents lists what people read: those of the root, all below docs, and the
+// README of every other folder and of every example.
 func documents(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, "*.md"))
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"*.md", "*/README.md", "examples/*/README.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
-	err = filepath.WalkDir(docs, func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(docs, func(path string, _ fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".md") {
 			files = append(files, path)
 		}
@@ -57,7 +71,8 @@ func documents(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	slices.Sort(files)
+	return slices.Compact(files) // docs/README.md is found twice
 }
 
 func read(t *testing.T, file string) string {

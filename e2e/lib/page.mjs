@@ -1,0 +1,153 @@
+// Runs a page of the documentation as its reader would: the commands of its code
+// blocks, one after the other, in one shell. What the page shows as output must
+// come out.
+//
+//     ```sh            commands, none of which may fail
+//     ```sh refused    commands of which the last one fails
+//     ```sh server     the first terminal: its last command serves until the end
+//     ```js NAME       a file of this name
+//     ```text          the output of the commands before; … stands for any text
+//
+// The commands are run as written, in an empty folder in the place of the
+// checkout. Three programs are ours there:
+//
+//   bin/latchkey  is the binary under test. `dev` gets --listen with a free port
+//                 instead of the default one, and --store for the store under test.
+//   make build    has happened already.
+//   npm install   fetches nothing: lib/npm.mjs.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { binary } from './server.mjs';
+
+const startTimeout = 30_000;
+
+// blocks gives the code blocks of a page: {language, words, text, line}.
+export function blocks(page) {
+  const found = [];
+  let open;
+  page.split('\n').forEach((text, i) => {
+    const fence = text.match(/^```(.*)$/)?.[1];
+    if (fence === undefined) {
+      open?.lines.push(text);
+    } else if (open) {
+      found.push({ ...open, text: open.lines.map((line) => `${line}\n`).join('') });
+      open = undefined;
+    } else {
+      const [language, ...words] = fence.trim().split(' ');
+      open = { language, word: words.join(' '), line: i + 1, lines: [] };
+    }
+  });
+  assert.equal(open, undefined, 'a code block is not closed');
+  return found;
+}
+
+// matches tells whether the shown text came out, somewhere in the output.
+export function matches(shown, output) {
+  const escaped = shown.trim().split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(escaped.join('[^]*?')).test(output);
+}
+
+const program = (file, lines) => writeFileSync(file, `#!/bin/sh\n${lines.join('\n')}\n`, { mode: 0o755 });
+
+// prepare makes the folder in which the page is run.
+function prepare(place) {
+  const folder = join(place.data, 'checkout');
+  const tools = join(place.data, 'tools');
+  for (const name of [join(folder, 'bin'), tools]) mkdirSync(name, { recursive: true });
+  const more = ['--listen', '127.0.0.1:0', ...place.args].map((argument) => `'${argument}'`).join(' ');
+  program(join(folder, 'bin/latchkey'), [
+    `if [ "$1" = dev ]; then shift; exec '${binary}' dev ${more} "$@"; fi`,
+    `exec '${binary}' "$@"`,
+  ]);
+  program(join(tools, 'make'), ['[ "$*" = build ] && [ -x bin/latchkey ]']);
+  program(join(tools, 'npm'), [`exec '${process.execPath}' '${fileURLToPath(new URL('npm.mjs', import.meta.url))}' "$@"`]);
+  return { folder, env: { ...process.env, PATH: `${tools}:${process.env.PATH}` } };
+}
+
+async function serve(place, { folder, env }, commands) {
+  const child = spawn('bash', ['-c', commands], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const end = (signal) => {
+    try {
+      process.kill(-child.pid, signal);
+    } catch {
+      // it has ended
+    }
+  };
+  const abandon = () => end('SIGKILL');
+  process.once('exit', abandon);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  const exited = once(child, 'exit');
+  const deadline = Date.now() + startTimeout;
+  while (!existsSync(join(folder, 'latchkey-data/dev.json'))) {
+    assert.ok(child.exitCode === null && Date.now() < deadline, `the server did not start\n${output}`);
+    await sleep(25);
+  }
+  return {
+    output: () => output,
+    async stop() {
+      end('SIGTERM');
+      await exited;
+      process.off('exit', abandon);
+    },
+  };
+}
+
+// runPage runs the page in a place of lib/server.mjs. Files, by name, are those
+// that its reader is told to have; they may hold private keys.
+export async function runPage(file, place, files = {}) {
+  const scene = prepare(place);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(scene.folder, name), text, { mode: 0o600 });
+  const all = blocks(readFileSync(file, 'utf8'));
+  let server;
+  try {
+    // All commands in one shell, which keeps variables. Each block's output and
+    // the number of its commands that failed go to files. A block whose last
+    // command fails does so itself and is counted too.
+    const script = ["set -E; trap 'failures=$((failures + 1))' ERR"];
+    const commands = [];
+    for (const block of all) {
+      const name = join(place.data, `block-${block.line}`);
+      if (block.language === 'js') {
+        assert.match(block.word, /^[a-z]+\.mjs$/, `line ${block.line}: a program needs a name`);
+        writeFileSync(join(scene.folder, block.word), block.text);
+      } else if (block.language === 'sh' && block.word === 'server') {
+        server = await serve(place, scene, block.text);
+        commands.push({ block, output: server.output, status: () => 0 });
+      } else if (block.language === 'sh') {
+        writeFileSync(name, block.text);
+        script.push(`failures=0; . '${name}' >'${name}.out' 2>&1 </dev/null; echo "$? $failures" >'${name}.status'`);
+        commands.push({
+          block,
+          output: () => readFileSync(`${name}.out`, 'utf8'),
+          status: () => readFileSync(`${name}.status`, 'utf8').trim(),
+        });
+      } else {
+        assert.equal(block.language, 'text', `line ${block.line}: what kind of block is this?`);
+        assert.ok(commands.length > 0, `line ${block.line}: output without a command`);
+        (commands.at(-1).shown ??= []).push(block);
+      }
+    }
+    const shell = spawn('bash', ['-c', script.join('\n')], { cwd: scene.folder, env: scene.env, stdio: 'inherit' });
+    await once(shell, 'exit');
+    for (const { block, output, status, shown = [] } of commands) {
+      const text = output();
+      if (block.word !== 'server') {
+        const wanted = block.word === 'refused' ? /^[1-9]\d* 2$/ : /^0 0$/;
+        assert.match(status(), wanted, `line ${block.line}: exit status and failed commands\n${block.text}\n${text}`);
+      }
+      for (const { text: expected, line } of shown) {
+        assert.ok(matches(expected, text), `line ${line}: the page shows\n${expected}\nbut the commands print\n${text}`);
+      }
+    }
+    return commands.length;
+  } finally {
+    await server?.stop();
+  }
+}
