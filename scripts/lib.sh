@@ -115,6 +115,20 @@ need_node() {
 	node_is_current || die "Node.js $(node --version) is too old: the end-to-end tests need 18.19 or newer (package nodejs)"
 }
 
+# install_npm FOLDER runs npm ci. That takes seconds even when there is nothing to
+# do, so it is skipped while what is installed came from these very files. The lock
+# is for a second run in the same checkout; it is taken on a file that is there
+# anyway.
+install_npm() (
+	cd "$1"
+	exec 9<package-lock.json
+	flock 9
+	hash=$(find . -name node_modules -prune -o \( -name package.json -o -name package-lock.json \) -print0 | sort -z | xargs -0 cat | sha256sum | cut -d' ' -f1)
+	[ "$(cat node_modules/.installed-from 2>/dev/null)" != "$hash" ] || exit 0
+	npm ci --no-progress --loglevel=error
+	echo "$hash" >node_modules/.installed-from
+)
+
 # A browser for the clients that run in one; CHROMIUM names another.
 need_chromium() {
 	local name
