@@ -45,8 +45,12 @@ type Expr struct {
 	top    *node
 }
 
-// Compile reads and checks an expression. The error is an *Error.
+// Compile reads and checks an expression. The error is an *Error. The same text
+// gives the same Expr for as long as somebody holds it.
 func Compile(p Place, source string) (*Expr, error) {
+	if e := inUse(p, source); e != nil {
+		return e, nil
+	}
 	top, err := parse(source)
 	if err == nil {
 		c := checker{place: p, roots: rootsOf(p)}
@@ -57,7 +61,7 @@ func Compile(p Place, source string) (*Expr, error) {
 		err.Piece = piece(source, err.Offset, err.End)
 		return nil, err
 	}
-	return &Expr{place: p, source: source, top: top}, nil
+	return share(&Expr{place: p, source: source, top: top}), nil
 }
 
 // maxPiece bounds how much of a source an error repeats.
