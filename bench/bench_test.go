@@ -90,6 +90,9 @@ func TestRounds(t *testing.T) {
 			t.Errorf("%s: %s", f.row.cell, f.Unavailable)
 			continue
 		}
+		if (f.ResidentMB.Min < 1) != (f.Target == onPeer) {
+			t.Errorf("%s: it takes %v MB", f.row.cell, f.ResidentMB)
+		}
 		if f.Rate.Min <= 0 || f.P50.Min <= 0 || f.P50.Max > f.P999.Max || (f.CPU.Min <= 0) != (f.Target == onPeer) || f.Requests == 0 {
 			t.Errorf("%s: implausible: %+v", f.row.cell, f)
 		}
@@ -192,6 +195,58 @@ func TestSummary(t *testing.T) {
 	}
 	if diff := cmp.Diff(spread{0.7, 0.8, 0.8}, r.Rows[1].OfFloor.Rate); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestMarkdown makes tables of a report as it is read from a file.
+func TestMarkdown(t *testing.T) {
+	r := &report{Command: []string{"bench"}, Organizations: 10_000}
+	second := func(requests int) sample {
+		return sample{Requests: requests, Elapsed: time.Second, CPU: time.Second, P50: time.Millisecond, P99: 2 * time.Millisecond, P999: 3 * time.Millisecond}
+	}
+	one := cell{workload.Whoami, 64, false, onFloor}
+	many := one
+	many.Many = true
+	r.finish([]*row{
+		{cell: one, samples: []sample{second(1000)}},
+		{cell: one.on(onSQLite), samples: []sample{second(800)}},
+		{cell: one.on(onPostgres), err: io.ErrUnexpectedEOF},
+		{cell: many, samples: []sample{second(1000)}},
+		{cell: many.on(onSQLite), samples: []sample{second(720)}},
+	}, time.Second)
+	text, err := r.json()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	if err := markdown(&got, text); err != nil {
+		t.Fatal(err)
+	}
+	_, tables, _ := strings.Cut(got.String(), "\n\n")
+	want := `| workload | connections | organizations | floor req/s | SQLite × floor | CPU × | p50 × | PostgreSQL × floor | CPU × | p50 × |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| whoami | 64 | 1 | 1000 | 0.80 (0.80–0.80) | 1.25 | 1.00 | – | – | – |
+| whoami | 64 | 10000 | 1000 | 0.72 (0.72–0.72) | 1.39 | 1.00 | – | – | – |
+
+| workload | connections | organizations | floor p50 / p99 / p99.9 ms | SQLite p50 / p99 / p99.9 ms | PostgreSQL p50 / p99 / p99.9 ms |
+| --- | ---: | ---: | ---: | ---: | ---: |
+| whoami | 64 | 1 | 1.00 / 2.00 / 3.00 | 1.00 / 2.00 / 3.00 | – |
+| whoami | 64 | 10000 | 1.00 / 2.00 / 3.00 | 1.00 / 2.00 / 3.00 | – |
+
+Requests per second with 10000 organizations, times those with one:
+
+| workload | connections | SQLite | PostgreSQL |
+| --- | ---: | ---: | ---: |
+| whoami | 64 | 0.90 (0.90–0.90) | – |
+
+`
+	if diff := cmp.Diff(want, tables); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range []string{"x", "{}", `{"kind":"growth"}`} {
+		if err := markdown(io.Discard, []byte(bad)); err == nil {
+			t.Errorf("%s passed", bad)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -19,6 +20,7 @@ type floorCommand struct {
 
 // Run serves until a signal comes.
 func (cmd *floorCommand) Run(ctx context.Context) error {
+	collectLater()
 	s, err := floor.Start(floor.Config{File: cmd.File, ReplySizes: cmd.Reply, Linger: cmd.Linger})
 	if err != nil {
 		return err
@@ -30,6 +32,14 @@ func (cmd *floorCommand) Run(ctx context.Context) error {
 	drain, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	return s.Stop(drain)
+}
+
+// collectLater does what cmd/latchkey does: servers that are compared must not
+// differ in how often their garbage is collected.
+func collectLater() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(300)
+	}
 }
 
 // ready tells whoever started this process.

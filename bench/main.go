@@ -19,6 +19,9 @@ import (
 
 type commands struct {
 	Run      runCommand      `cmd:"" default:"withargs" help:"Load the servers and report."`
+	Growth   growthCommand   `cmd:"" help:"Measure how Latchkey changes when its store holds more and more."`
+	Table    tableCommand    `cmd:"" help:"Print what was measured as tables in Markdown."`
+	Plot     plotCommand     `cmd:"" help:"Draw what bench growth measured."`
 	Floor    floorCommand    `cmd:"" hidden:"" help:"Run the bare server."`
 	Profiled profiledCommand `cmd:"" hidden:"" help:"Run Latchkey from a config file, with profiles to be had on another port."`
 }

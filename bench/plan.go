@@ -36,7 +36,7 @@ func (cmd *runCommand) plan(s *site) []cell {
 func (cmd *runCommand) cells() []cell {
 	workloads := cmd.Workload
 	if len(workloads) == 0 {
-		workloads = workload.Names()
+		workloads = workload.Standard()
 	}
 	var cells []cell
 	for _, name := range workloads {

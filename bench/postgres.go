@@ -3,33 +3,34 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// database is one that was made for the run.
-type database struct {
-	admin *pgx.Conn
-	name  string
-	url   string
+// postgresServer is a PostgreSQL on which databases are made for a run.
+type postgresServer struct {
+	address *url.URL
+	mu      sync.Mutex // a connection is for one at a time
+	admin   *pgx.Conn
 }
 
-// openDatabase makes a database. It refuses a server that does not flush to the
-// disk, whose figures would mean nothing.
-func openDatabase(ctx context.Context, admin string) (*database, error) {
+// dialServer connects as an administrator. It refuses a server that does not
+// flush to the disk, whose figures would mean nothing.
+func dialServer(ctx context.Context, admin string) (*postgresServer, error) {
 	u, err := url.Parse(admin)
 	if err != nil {
-		return nil, fmt.Errorf("--postgres is not a URL") // which may have a password in it
+		return nil, errors.New("--postgres is not a URL") // which may have a password in it
 	}
 	conn, err := pgx.Connect(ctx, admin)
 	if err != nil {
 		return nil, err
 	}
-	d := &database{admin: conn, name: "latchkey_bench_" + strings.ToLower(rand.Text())}
 	for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
 		var value string
 		if err = conn.QueryRow(ctx, "SHOW "+setting).Scan(&value); err == nil && value != "on" {
@@ -40,21 +41,45 @@ func openDatabase(ctx context.Context, admin string) (*database, error) {
 			return nil, err
 		}
 	}
-	if _, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{d.name}.Sanitize()); err != nil {
-		_ = conn.Close(ctx)
-		return nil, err
+	return &postgresServer{address: u, admin: conn}, nil
+}
+
+// create makes a database, a copy of template if that is not empty, and returns
+// its name.
+func (s *postgresServer) create(ctx context.Context, template string) (string, error) {
+	name := "latchkey_bench_" + strings.ToLower(rand.Text())
+	text := "CREATE DATABASE " + pgx.Identifier{name}.Sanitize()
+	if template != "" {
+		text += " TEMPLATE " + pgx.Identifier{template}.Sanitize() + " STRATEGY file_copy"
 	}
-	u.Path = "/" + d.name
-	d.url = u.String()
-	return d, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := s.admin.Exec(ctx, text)
+	return name, err
+}
+
+// url is the address of a database of the server.
+func (s *postgresServer) url(name string) string {
+	u := *s.address
+	u.Path = "/" + name
+	return u.String()
+}
+
+// local reports whether the server is on this machine, so that its processor
+// time can be read.
+func (s *postgresServer) local() bool {
+	host := s.address.Hostname()
+	return host == "127.0.0.1" || host == "localhost"
 }
 
 // processes are those of the whole server: some of its work is done by ones
 // that belong to no connection.
-func (d *database) processes() []int {
+func (s *postgresServer) processes() []int {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	rows, err := d.admin.Query(ctx, "SELECT pid FROM pg_stat_activity")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rows, err := s.admin.Query(ctx, "SELECT pid FROM pg_stat_activity")
 	if err != nil {
 		return nil
 	}
@@ -65,9 +90,36 @@ func (d *database) processes() []int {
 	return pids
 }
 
-func (d *database) drop() {
+// count runs a statement in a database that returns one number.
+func (s *postgresServer) count(ctx context.Context, name, text string) (n int, err error) {
+	conn, err := pgx.Connect(ctx, s.url(name))
+	if err != nil {
+		return 0, err
+	}
+	err = conn.QueryRow(ctx, text).Scan(&n)
+	return n, errors.Join(err, conn.Close(ctx))
+}
+
+// size is how many bytes a database has.
+func (s *postgresServer) size(ctx context.Context, name string) (n int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err = s.admin.QueryRow(ctx, "SELECT pg_database_size($1)", name).Scan(&n)
+	return n, err
+}
+
+func (s *postgresServer) drop(name string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	_, _ = d.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{d.name}.Sanitize()+" WITH (FORCE)")
-	_ = d.admin.Close(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)")
+}
+
+func (s *postgresServer) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.admin.Close(ctx)
 }

@@ -8,30 +8,54 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"latchkey/bench/process"
+	"latchkey/bench/workload"
 	"latchkey/internal/pgtest"
 )
 
 func TestDatabase(t *testing.T) {
 	ctx := context.Background()
 	admin := pgtest.Start(t).URL(t)
-	d, err := openDatabase(ctx, admin)
+	s, err := dialServer(ctx, admin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := pgx.Connect(ctx, d.url)
+	defer s.close()
+	name, err := s.create(ctx, "")
 	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(ctx, s.url(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(ctx, "CREATE TABLE activities AS SELECT generate_series(1, 1000)"); err != nil {
 		t.Fatal(err)
 	}
 	if err := conn.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if process.Total(d.processes()) <= 0 {
+	duplicate, err := s.create(ctx, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{name, duplicate} {
+		n, err := s.count(ctx, name, counts[workload.Activities])
+		if err != nil || n != 1000 {
+			t.Errorf("%d rows, %v", n, err)
+		}
+		if size, err := s.size(ctx, name); err != nil || size < 100<<10 {
+			t.Errorf("%d bytes, %v", size, err)
+		}
+	}
+	if !s.local() || process.Total(s.processes()) <= 0 {
 		t.Error("the server used no processor time")
 	}
-	d.drop()
-	if conn, err := pgx.Connect(ctx, d.url); err == nil {
-		_ = conn.Close(ctx)
-		t.Error("the database is still there")
+	for _, name := range []string{name, duplicate} {
+		s.drop(name)
+		if conn, err := pgx.Connect(ctx, s.url(name)); err == nil {
+			_ = conn.Close(ctx)
+			t.Error("the database is still there")
+		}
 	}
 
 	// A server that does not flush is refused.
@@ -45,7 +69,7 @@ func TestDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := openDatabase(ctx, admin); err == nil || !strings.Contains(err.Error(), "synchronous_commit=off") {
+	if _, err := dialServer(ctx, admin); err == nil || !strings.Contains(err.Error(), "synchronous_commit=off") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -40,6 +40,7 @@ func (cmd *profiledCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer keys.Vault.Close()
+	collectLater()
 	srv, err := server.New(c, s, keys, server.NewLogger(os.Stderr, c.Log), "profiled")
 	if err != nil {
 		return err
@@ -50,7 +51,10 @@ func (cmd *profiledCommand) Run(ctx context.Context) error {
 	}
 	defer listener.Close()
 	go func() {
-		_ = (&http.Server{Handler: http.HandlerFunc(pprof.Profile), ReadHeaderTimeout: 5 * time.Second}).Serve(listener)
+		mux := http.NewServeMux()
+		mux.HandleFunc("/", pprof.Profile)
+		mux.Handle("/heap", pprof.Handler("heap"))
+		_ = (&http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}).Serve(listener)
 	}()
 	if err := ready(process.Line{Address: srv.BaseURL(), Debug: "http://" + listener.Addr().String()}); err != nil {
 		return err
@@ -98,6 +102,16 @@ func (m *measurement) profileRow(ctx context.Context, r *row, debug, file string
 		return nil, err
 	}
 	return s, <-fetched
+}
+
+// fetchHeap leaves a profile of what is in the server's memory, after a
+// collection.
+func fetchHeap(ctx context.Context, debug, file string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, debug+"/heap?gc=1", nil)
+	if err != nil {
+		return err
+	}
+	return fetch(request, file)
 }
 
 func fetch(request *http.Request, file string) error {

@@ -47,6 +47,7 @@ type figure struct {
 	StoreCPU       spread `json:"storeCpuUs,omitzero"`
 	GeneratorCPU   spread `json:"generatorCpuUs,omitzero"`
 	GeneratorShare spread `json:"generatorShare,omitzero"`
+	ResidentMB     spread `json:"residentMB,omitzero"`
 
 	Requests int      `json:"requests,omitzero"`
 	Verified int      `json:"verified,omitzero"`
@@ -177,6 +178,7 @@ func (r *report) figures(m *row) *figure {
 	f.GeneratorShare = over(m, func(s sample) float64 {
 		return float64(s.GeneratorCPU) / float64(s.GeneratorCPU+s.CPU+s.StoreCPU)
 	})
+	f.ResidentMB = over(m, func(s sample) float64 { return float64(s.Resident) / 1e6 })
 	for _, s := range m.samples {
 		f.Requests += s.Requests
 		f.Verified += s.Verified

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,30 +91,17 @@ func (cmd *runCommand) latchkey(s *site, dir, store string) (*target, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if store == "" {
-		store = "sqlite:latchkey.db"
-	}
-	config := filepath.Join(dir, "latchkey.yaml")
-	text := fmt.Sprintf("listen: 127.0.0.1:0\nstore: %q\n", store)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+	config, err := writeConfig(dir, store)
+	if err != nil {
 		return nil, err
 	}
 	var founders workload.Founders
 	for name, founder := range map[string]*workload.Founder{"Hot": &founders.Hot, "Growing": &founders.Growing, "Parent": &founders.Parent} {
-		var err error
-		if *founder, err = cmd.found(config, name); err != nil {
+		if *founder, err = found(cmd.Latchkey, config, name); err != nil {
 			return nil, err
 		}
 	}
-	program, args := cmd.Latchkey, []string{"serve", "--config", config}
-	if cmd.Profile != "" {
-		var err error
-		if program, err = os.Executable(); err != nil {
-			return nil, err
-		}
-		args[0] = "profiled"
-	}
-	child, err := process.Start(filepath.Join(dir, "log"), program, args...)
+	child, err := serve(cmd.Latchkey, dir, config, cmd.Profile != "")
 	if err != nil {
 		return nil, err
 	}
@@ -130,13 +116,36 @@ func (cmd *runCommand) latchkey(s *site, dir, store string) (*target, error) {
 	}, nil
 }
 
+// writeConfig writes the config file of a Latchkey in a folder.
+func writeConfig(dir, store string) (config string, err error) {
+	if store == "" {
+		store = "sqlite:latchkey.db"
+	}
+	config = filepath.Join(dir, "latchkey.yaml")
+	text := fmt.Sprintf("listen: 127.0.0.1:0\nstore: %q\n", store)
+	return config, os.WriteFile(config, []byte(text), 0o600)
+}
+
+// serve runs Latchkey, in this program if it shall be profiled.
+func serve(latchkey, dir, config string, profiled bool) (*process.Child, error) {
+	program, args := latchkey, []string{"serve", "--config", config}
+	if profiled {
+		var err error
+		if program, err = os.Executable(); err != nil {
+			return nil, err
+		}
+		args[0] = "profiled"
+	}
+	return process.Start(filepath.Join(dir, "log"), program, args...)
+}
+
 // found creates a parent organization.
-func (cmd *runCommand) found(config, name string) (workload.Founder, error) {
+func found(latchkey, config, name string) (workload.Founder, error) {
 	key, err := client.GenerateKey(client.P256)
 	if err != nil {
 		return workload.Founder{}, err
 	}
-	out, err := exec.Command(cmd.Latchkey, "init", "--config", config, "--organization", name, "--user", "Root", "--public-key", key.PublicKey()).Output()
+	out, err := exec.Command(latchkey, "init", "--config", config, "--organization", name, "--user", "Root", "--public-key", key.PublicKey()).Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		return workload.Founder{}, fmt.Errorf("latchkey init: %w: %s", err, failed.Stderr)
 	}
@@ -183,21 +192,22 @@ func (cmd *runCommand) startPostgres(ctx context.Context, s *site, dir string) e
 	if cmd.Postgres == "" {
 		return errors.New("no --postgres was given")
 	}
-	database, err := openDatabase(ctx, cmd.Postgres)
+	server, err := dialServer(ctx, cmd.Postgres)
 	if err != nil {
 		return err
 	}
-	s.ends = append(s.ends, database.drop)
-	t, err := cmd.latchkey(s, filepath.Join(dir, "postgres"), database.url)
+	s.ends = append(s.ends, server.close)
+	name, err := server.create(ctx, "")
 	if err != nil {
 		return err
 	}
-	u, err := url.Parse(cmd.Postgres)
+	s.ends = append(s.ends, func() { server.drop(name) })
+	t, err := cmd.latchkey(s, filepath.Join(dir, "postgres"), server.url(name))
 	if err != nil {
 		return err
 	}
-	if host := u.Hostname(); host == "127.0.0.1" || host == "localhost" {
-		t.store = database.processes
+	if server.local() {
+		t.store = server.processes
 	}
 	s.targets[onPostgres] = t
 	return nil

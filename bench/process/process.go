@@ -24,6 +24,8 @@ type Child struct {
 	PID int
 	// Ready is the line by which it said that it is ready.
 	Ready Line
+	// Began is when it was started.
+	Began time.Time
 
 	process *os.Process
 	exited  chan struct{}
@@ -37,8 +39,13 @@ type Line struct {
 	Debug   string `json:"debug"`   // profiled servers: where profiles are to be had
 }
 
-// readyIn is for a server on an empty store.
-const readyIn = 30 * time.Second
+const (
+	// readyIn is for a server on an empty store, and for one that has to sort
+	// out what a killed one left behind.
+	readyIn = 30 * time.Second
+	// lookEvery is also how exactly the time until it is ready is known.
+	lookEvery = 2 * time.Millisecond
+)
 
 // Start runs a program that writes to the file log until it says there, in a
 // line of JSON, that it is ready.
@@ -52,6 +59,7 @@ func Start(log, program string, args ...string) (*Child, error) {
 	cmd.Stdout, cmd.Stderr = file, file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started, exited := make(chan error), make(chan struct{})
+	began := time.Now()
 	go func() {
 		// The kernel means the death of the thread that started the child, so
 		// the thread must stay.
@@ -67,7 +75,7 @@ func Start(log, program string, args ...string) (*Child, error) {
 	if err := <-started; err != nil {
 		return nil, err
 	}
-	c := &Child{PID: cmd.Process.Pid, process: cmd.Process, exited: exited}
+	c := &Child{PID: cmd.Process.Pid, Began: began, process: cmd.Process, exited: exited}
 	if c.Ready, err = c.await(log); err != nil {
 		c.Stop()
 		return nil, fmt.Errorf("%s: %w", program, err)
@@ -84,7 +92,7 @@ func (c *Child) await(log string) (Line, error) {
 			return Line{}, fmt.Errorf("it ended before it was ready:\n%s", tail(log))
 		case <-deadline:
 			return Line{}, fmt.Errorf("it is not ready after %v:\n%s", readyIn, tail(log))
-		case <-time.After(10 * time.Millisecond):
+		case <-time.After(lookEvery):
 		}
 		if line, ok := find(log); ok {
 			return line, nil

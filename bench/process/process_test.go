@@ -24,12 +24,21 @@ func TestStart(t *testing.T) {
 	if _, err := process.CPU(c.PID); err != nil {
 		t.Error(err)
 	}
+	if bytes, err := process.Resident(c.PID); err != nil || bytes < 100<<10 || bytes > 100<<20 {
+		t.Errorf("sleep takes %d bytes, %v", bytes, err)
+	}
+	if age := time.Since(c.Began); age <= 0 || age > time.Minute {
+		t.Errorf("it began %v ago", age)
+	}
 	c.Stop()
 	if err := syscall.Kill(c.PID, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("it is still there: %v", err)
 	}
 	if _, err := process.CPU(c.PID); err == nil {
 		t.Error("a process that has ended has processor time")
+	}
+	if _, err := process.Resident(c.PID); err == nil {
+		t.Error("a process that has ended has memory")
 	}
 	c.Stop() // does no harm
 }

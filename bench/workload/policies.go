@@ -37,6 +37,9 @@ func memberPolicies(userID string) []policy {
 			Condition: fmt.Sprintf("activity.type == 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2' && eth.tx.to == '0x%x' && eth.tx.chain_id == %d && eth.tx.value <= %d", to, chainID, 10*amount),
 		})
 	}
+	for i := range all {
+		all[i].Name += " " + userID[len(userID)-8:]
+	}
 	return all
 }
 

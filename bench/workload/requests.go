@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -38,20 +39,22 @@ type result struct {
 	CreateWalletAccounts *struct {
 		Addresses []string `json:"addresses"`
 	} `json:"createWalletAccountsResult"`
-	CreateSubOrganization *struct {
-		ID     string `json:"subOrganizationId"`
-		Wallet struct {
-			WalletID  string   `json:"walletId"`
-			Addresses []string `json:"addresses"`
-		} `json:"wallet"`
-		RootUserIDs []string `json:"rootUserIds"`
-	} `json:"createSubOrganizationResultV8"`
-	CreateUsers *struct {
+	CreateSubOrganization *createdSubOrganization `json:"createSubOrganizationResultV8"`
+	CreateUsers           *struct {
 		UserIDs []string `json:"userIds"`
 	} `json:"createUsersResult"`
 	CreatePolicies *struct {
 		PolicyIDs []string `json:"policyIds"`
 	} `json:"createPoliciesResult"`
+}
+
+type createdSubOrganization struct {
+	ID     string `json:"subOrganizationId"`
+	Wallet struct {
+		WalletID  string   `json:"walletId"`
+		Addresses []string `json:"addresses"`
+	} `json:"wallet"`
+	RootUserIDs []string `json:"rootUserIds"`
 }
 
 var errNoResult = errors.New("it has no result of the right kind")
@@ -78,21 +81,31 @@ func (o *organization) whoami() *draft {
 }
 
 func (o *organization) getWalletAccount() *draft {
+	address := o.inTurn()
 	return &draft{
-		operation: "query/get_wallet_account", stamper: o.root, want: []byte(o.address),
-		body: fmt.Appendf(nil, `{"organizationId":"%s","walletId":"%s","address":"%s"}`, o.id, o.walletID, o.address),
+		operation: "query/get_wallet_account", stamper: o.root, want: []byte(address),
+		body: fmt.Appendf(nil, `{"organizationId":"%s","walletId":"%s","address":"%s"}`, o.id, o.walletID, address),
+	}
+}
+
+// listActivities reads the first page, of 10.
+func (o *organization) listActivities() *draft {
+	return &draft{
+		operation: "query/list_activities", stamper: o.root, want: []byte(completed),
+		body: fmt.Appendf(nil, `{"organizationId":"%s"}`, o.id),
 	}
 }
 
 func (w *World) signRawPayload(o *organization) *draft {
 	var digest [32]byte
 	rand.Read(digest[:])
+	address := o.inTurn()
 	parameters := fmt.Appendf(nil, `{"signWith":"%s","payload":"%x","encoding":"PAYLOAD_ENCODING_HEXADECIMAL","hashFunction":"HASH_FUNCTION_NO_OP"}`,
-		o.address, digest)
+		address, digest)
 	operation, body := activity("sign_raw_payload", "SIGN_RAW_PAYLOAD_V2", o.id, parameters)
 	return &draft{
 		operation: operation, stamper: o.root, body: body, want: []byte(completed),
-		check: checkPayload(o.address, digest),
+		check: checkPayload(address, digest),
 	}
 }
 
@@ -111,8 +124,8 @@ func checkPayload(address string, digest [32]byte) func([]byte) error {
 }
 
 func (w *World) signTransaction(o *organization, by client.Stamper) *draft {
-	unsigned := transfer(w.sequence.Add(1))
-	parameters := fmt.Appendf(nil, `{"signWith":"%s","unsignedTransaction":"%x","type":"TRANSACTION_TYPE_ETHEREUM"}`, o.address, unsigned)
+	unsigned, address := transfer(w.sequence.Add(1)), o.inTurn()
+	parameters := fmt.Appendf(nil, `{"signWith":"%s","unsignedTransaction":"%x","type":"TRANSACTION_TYPE_ETHEREUM"}`, address, unsigned)
 	operation, body := activity("sign_transaction", "SIGN_TRANSACTION_V2", o.id, parameters)
 	return &draft{
 		operation: operation, stamper: by, body: body, want: []byte(completed),
@@ -124,7 +137,7 @@ func (w *World) signTransaction(o *organization, by client.Stamper) *draft {
 			if err != nil {
 				return err
 			}
-			return checkTransaction(o.address, unsigned, signed)
+			return checkTransaction(address, unsigned, signed)
 		}),
 	}
 }
@@ -150,14 +163,30 @@ func (o *organization) createWallet(learn func(walletID, address string)) *draft
 }
 
 func (o *organization) createWalletAccounts() *draft {
+	return o.addAccounts(o.accounts.Add(1), 1, func([]string) {})
+}
+
+// addAccounts adds n accounts from an index on, and tells their addresses when
+// the reply is checked.
+func (o *organization) addAccounts(from uint64, n int, learn func(addresses []string)) *draft {
+	list := make([][]byte, n)
+	for i := range list {
+		list[i] = account(from + uint64(i))
+	}
 	operation, body := activity("create_wallet_accounts", "CREATE_WALLET_ACCOUNTS", o.id,
-		fmt.Appendf(nil, `{"walletId":"%s","accounts":[%s]}`, o.walletID, account(o.accounts.Add(1))))
+		fmt.Appendf(nil, `{"walletId":"%s","accounts":[%s]}`, o.walletID, bytes.Join(list, []byte{','})))
 	return &draft{
 		operation: operation, stamper: o.root, body: body, want: []byte(completed),
 		check: read(func(r result) error {
-			if r.CreateWalletAccounts == nil || len(r.CreateWalletAccounts.Addresses) != 1 || len(r.CreateWalletAccounts.Addresses[0]) != 42 {
+			if r.CreateWalletAccounts == nil || len(r.CreateWalletAccounts.Addresses) != n {
 				return errNoResult
 			}
+			for _, address := range r.CreateWalletAccounts.Addresses {
+				if len(address) != len("0x")+40 {
+					return errNoResult
+				}
+			}
+			learn(r.CreateWalletAccounts.Addresses)
 			return nil
 		}),
 	}
@@ -166,25 +195,45 @@ func (o *organization) createWalletAccounts() *draft {
 // createSubOrganization also returns the organization that the reply
 // completes, when it is checked.
 func (o *organization) createSubOrganization(number uint64) (*draft, *organization, error) {
+	child, parameters, err := newChild(number, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	operation, body := activity("create_sub_organization", "CREATE_SUB_ORGANIZATION_V8", o.id, parameters)
+	return &draft{
+		operation: operation, stamper: o.root, body: body, want: []byte(completed),
+		check: read(func(r result) error {
+			if r.CreateSubOrganization == nil {
+				return errNoResult
+			}
+			return child.complete(r.CreateSubOrganization)
+		}),
+	}, child, nil
+}
+
+// newChild describes a sub-organization with a user, and a wallet if it shall
+// have one.
+func newChild(number uint64, wallet bool) (child *organization, parameters []byte, err error) {
 	key, err := client.GenerateKey(client.P256)
 	if err != nil {
 		return nil, nil, err
 	}
-	operation, body := activity("create_sub_organization", "CREATE_SUB_ORGANIZATION_V8", o.id,
-		fmt.Appendf(nil, `{"subOrganizationName":"Customer %d","rootUsers":[%s],"rootQuorumThreshold":1,"wallet":{"walletName":"Main","accounts":[%s]}}`,
-			number, user("Owner", key, ""), account(0)))
-	child := &organization{root: key.Stamper()}
-	return &draft{
-		operation: operation, stamper: o.root, body: body, want: []byte(completed),
-		check: read(func(r result) error {
-			created := r.CreateSubOrganization
-			if created == nil || created.ID == "" || len(created.Wallet.Addresses) != 1 || len(created.RootUserIDs) != 1 {
-				return errNoResult
-			}
-			child.id, child.walletID, child.address = created.ID, created.Wallet.WalletID, created.Wallet.Addresses[0]
-			return nil
-		}),
-	}, child, nil
+	parameters = fmt.Appendf(nil, `{"subOrganizationName":"Customer %d","rootUsers":[%s],"rootQuorumThreshold":1`, number, user("Owner", key, ""))
+	if wallet {
+		parameters = fmt.Appendf(parameters, `,"wallet":{"walletName":"Main","accounts":[%s]}`, account(0))
+	}
+	child = &organization{root: key.Stamper()}
+	child.keys.root = key
+	return child, append(parameters, '}'), nil
+}
+
+// complete learns what was made.
+func (o *organization) complete(created *createdSubOrganization) error {
+	if created.ID == "" || len(created.Wallet.Addresses) != 1 || len(created.RootUserIDs) != 1 {
+		return errNoResult
+	}
+	o.id, o.walletID, o.address = created.ID, created.Wallet.WalletID, created.Wallet.Addresses[0]
+	return nil
 }
 
 // user describes a user with one key; more are further members.
@@ -198,9 +247,10 @@ func (o *organization) createMember(learn func(userID string)) (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.member = key.Stamper()
+	o.member, o.keys.member = key.Stamper(), key
 	operation, body := activity("create_users", "CREATE_USERS_V4", o.id,
-		fmt.Appendf(nil, `{"users":[%s]}`, user("Member", key, `,"userTags":[]`)))
+		// Named after its key: a setup that is interrupted may add it again.
+		fmt.Appendf(nil, `{"users":[%s]}`, user("Member "+key.PublicKey()[:12], key, `,"userTags":[]`)))
 	return &draft{
 		operation: operation, stamper: o.root, body: body, want: []byte(completed),
 		check: read(func(r result) error {

@@ -9,6 +9,7 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -29,10 +30,14 @@ const (
 	CreateWalletAccounts  = "create_wallet_accounts"
 	CreateSubOrganization = "create_sub_organization" // with a wallet
 	Mix                   = "mix"
+	ListActivities        = "list_activities" // the first page
 )
 
 // Names lists the workloads.
-func Names() []string {
+func Names() []string { return append(Standard(), ListActivities) }
+
+// Standard are the workloads of a run for which none are named.
+func Standard() []string {
 	return []string{Whoami, GetWalletAccount, SignRawPayload, SignTransaction, CreateWalletAccounts, CreateSubOrganization, Mix}
 }
 
@@ -70,7 +75,20 @@ type organization struct {
 	member   client.Stamper // of the user under policies
 	walletID string
 	address  string
+	// atWork are the addresses that requests take turns with; none: address.
+	atWork   []string
+	turn     atomic.Uint64 // of atWork
 	accounts atomic.Uint64 // how many were added
+
+	keys struct{ root, member client.PrivateKey } // to be kept
+}
+
+// inTurn is the address that the next request is about.
+func (o *organization) inTurn() string {
+	if len(o.atWork) == 0 {
+		return o.address
+	}
+	return o.atWork[o.turn.Add(1)%uint64(len(o.atWork))]
 }
 
 // draft is a request before it is signed.
@@ -99,26 +117,30 @@ func (w *World) prepare(name string, many bool, n int, finish func(*draft) (load
 		return nil, fmt.Errorf("%s is not spread over organizations", name)
 	}
 	requests := make([]load.Request, n)
+	err := onAllProcessors(n, func(i int) error {
+		d, err := w.draft(name, many, i)
+		if err == nil {
+			requests[i], err = finish(d)
+		}
+		return err
+	})
+	return requests, err
+}
+
+// onAllProcessors calls do for 0 to n-1.
+func onAllProcessors(n int, do func(i int) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	errs := make([]error, workers)
 	var working sync.WaitGroup
 	for k := range workers {
 		working.Go(func() {
 			for i := k; i < n && errs[k] == nil; i += workers {
-				var d *draft
-				if d, errs[k] = w.draft(name, many, i); errs[k] == nil {
-					requests[i], errs[k] = finish(d)
-				}
+				errs[k] = do(i)
 			}
 		})
 	}
 	working.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return requests, nil
+	return errors.Join(errs...)
 }
 
 // draft writes the i-th request of a workload.
@@ -149,6 +171,8 @@ func (w *World) draft(name string, many bool, i int) (*draft, error) {
 		return w.signTransaction(org, org.member), nil
 	case CreateWalletAccounts:
 		return org.createWalletAccounts(), nil
+	case ListActivities:
+		return org.listActivities(), nil
 	case CreateSubOrganization:
 		d, _, err := w.parent.createSubOrganization(w.sequence.Add(1))
 		return d, err
