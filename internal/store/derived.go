@@ -1,8 +1,32 @@
 package store
 
-// maxDerived bounds what is remembered of one organization: some of it is for
-// each account that signs.
-const maxDerived = 4096
+// maxDerived bounds a generation of what is remembered of one organization. Some
+// of it is for each account that signs, about a kilobyte: ten thousand accounts
+// that all sign fit in two generations.
+const maxDerived = 16_384
+
+// derived is what was made of one version of an organization, in two
+// generations: when the young one is full it becomes the old one, and what was
+// not asked for since is forgotten.
+type derived struct{ young, old map[string]any }
+
+func (d *derived) get(name string) (any, bool) {
+	known, ok := d.young[name]
+	if ok {
+		return known, true
+	}
+	if known, ok = d.old[name]; ok {
+		d.put(name, known)
+	}
+	return known, ok
+}
+
+func (d *derived) put(name string, made any) {
+	if d.young == nil || len(d.young) >= maxDerived {
+		d.young, d.old = map[string]any{}, d.young
+	}
+	d.young[name] = made
+}
 
 // Derived returns what build makes of the organization's records. It is made
 // once for each version of the organization; what it returns is shared and never
@@ -17,7 +41,7 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 	}
 	snap := tx.snapshot
 	snap.mu.Lock()
-	known, ok := snap.derived[name]
+	known, ok := snap.derived.get(name)
 	snap.mu.Unlock()
 	if ok {
 		return known.(T), nil
@@ -36,10 +60,7 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 		return made, err
 	}
 	snap.mu.Lock()
-	if snap.derived == nil || len(snap.derived) >= maxDerived {
-		snap.derived = map[string]any{}
-	}
-	snap.derived[name] = made
+	snap.derived.put(name, made)
 	snap.mu.Unlock()
 	return made, nil
 }

@@ -16,7 +16,7 @@ type snapshot struct {
 	version int64
 	mu      sync.Mutex
 	kinds   map[string]any // *residents[T] by kind name
-	derived map[string]any // by the name given to Derived
+	derived derived        // by the name given to Derived
 }
 
 // residents is a whole kind in memory.

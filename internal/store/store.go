@@ -120,8 +120,11 @@ func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx)
 // verdict is what a transaction came to that commits nothing: err, unless it
 // may have read a mixture of two versions; then it has to run again.
 func (s *Store) verdict(ctx context.Context, tx *Tx, err error) error {
-	if !tx.looseReads || ctx.Err() != nil {
+	if !tx.looseReads {
 		return err
+	}
+	if ended := ctx.Err(); ended != nil { // nothing can be checked any more
+		return cmp.Or(err, ended)
 	}
 	return cmp.Or(s.checkVersion(ctx, tx.org, tx.version), err)
 }

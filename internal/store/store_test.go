@@ -661,3 +661,43 @@ func TestDerived(t *testing.T) {
 		want("one", 1)
 	})
 }
+
+// TestViewEndsUnchecked: a view whose caller is gone when it should be checked
+// may have read a mixture, and must not be taken for one that was.
+func TestViewEndsUnchecked(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, org string) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		err := s.View(ctx, org, func(tx *store.Tx) error {
+			_, err := store.In(tx, kinds()["stored"]).Lookup("a")
+			stop()
+			return err
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestDerivedForgets: what is asked for again and again stays, however much is
+// asked for once.
+func TestDerivedForgets(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, org string) {
+		made := 0
+		must(t, s.View(t.Context(), org, func(tx *store.Tx) error {
+			for i := range 100_000 {
+				if _, err := store.Derived(tx, fmt.Sprint("once ", i), func() (int, error) { return i, nil }); err != nil {
+					return err
+				}
+				got, err := store.Derived(tx, "often", func() (string, error) { made++; return "often", nil })
+				if err != nil || got != "often" {
+					return fmt.Errorf("%q %w", got, err)
+				}
+			}
+			return nil
+		}))
+		if made != 1 {
+			t.Errorf("made %d times", made)
+		}
+	})
+}
