@@ -41,8 +41,12 @@ func (s *sitting) outcome(event *Event, a *domain.Activity) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := schema.Encode(activity.Reply{Activity: view})
-	return &Reply{Status: http.StatusOK, Body: body}, err
+	reply := &Reply{Status: http.StatusOK}
+	s.tx.Meanwhile(func() (err error) {
+		reply.Body, err = schema.Encode(activity.Reply{Activity: view})
+		return err
+	})
+	return reply, nil
 }
 
 // view renders an activity the way a user of the home organization sees it.

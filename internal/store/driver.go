@@ -116,12 +116,18 @@ type Commit struct {
 	// version 1. Their ids are new: that one exists is an error.
 	Founds  []string
 	Changes []Change // at most one for each (Org, Kind, ID)
+	// Meanwhile, if it is there, is called once the commit is on its way, by
+	// the caller who would only wait for it.
+	Meanwhile func()
 }
 
 // Raises reports whether the commit raises the organization's version.
 func (c *Commit) Raises() bool {
 	return c.Version == 0 || c.Replaces || len(c.Changes) > 0 || len(c.Founds) > 0
 }
+
+// Appends reports whether the commit does nothing but append an activity.
+func (c *Commit) Appends() bool { return c.Activity != nil && !c.Raises() }
 
 // Change writes one item, or deletes it when Body is nil.
 type Change struct {

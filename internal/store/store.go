@@ -111,10 +111,18 @@ func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx)
 		return s.verdict(ctx, tx, err)
 	}
 	commit, err := tx.commit()
-	if err != nil || commit == nil {
+	if err != nil {
 		return err
 	}
-	return s.driver.Commit(ctx, commit)
+	if tx.meanwhile == nil {
+		tx.meanwhile = func() error { return nil }
+	}
+	if commit == nil {
+		return tx.meanwhile()
+	}
+	var failed error
+	commit.Meanwhile = func() { failed = tx.meanwhile() }
+	return cmp.Or(s.driver.Commit(ctx, commit), failed)
 }
 
 // verdict is what a transaction came to that commits nothing: err, unless it

@@ -701,3 +701,46 @@ func TestDerivedForgets(t *testing.T) {
 		}
 	})
 }
+
+// TestMeanwhile: what a transaction leaves for the time of its commit is done
+// once it was tried, also when there is nothing to commit, and its error counts.
+func TestMeanwhile(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, org string) {
+		failure := errors.New("failed meanwhile")
+		for _, tt := range []struct {
+			name   string
+			writes bool
+			err    error
+		}{
+			{"nothing to commit", false, nil},
+			{"a record", true, nil},
+			{"failing", true, failure},
+		} {
+			done := 0
+			err := s.Update(t.Context(), org, func(tx *store.Tx) error {
+				tx.Meanwhile(func() error { done++; return tt.err })
+				if !tt.writes {
+					return nil
+				}
+				return tx.Tags().Insert(&domain.Tag{ID: ids.New(), Name: tt.name, Type: domain.TagUser})
+			})
+			if done != 1 || !errors.Is(err, tt.err) {
+				t.Errorf("%s: done %d times, %v", tt.name, done, err)
+			}
+		}
+		// A transaction that fails does not get that far.
+		must(t, s.View(t.Context(), org, func(tx *store.Tx) error {
+			tags, err := tx.Tags().List("", 0)
+			if len(tags) != 2 {
+				t.Errorf("%d tags", len(tags))
+			}
+			return err
+		}))
+		if err := s.Update(t.Context(), org, func(tx *store.Tx) error {
+			tx.Meanwhile(func() error { t.Error("done for a transaction that failed"); return nil })
+			return failure
+		}); !errors.Is(err, failure) {
+			t.Error(err)
+		}
+	})
+}

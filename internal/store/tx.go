@@ -25,6 +25,8 @@ type Tx struct {
 	replaces bool
 	founded  []*Tx
 	posted   []Change // to the outbox
+	// meanwhile is what its function left to be done during the commit.
+	meanwhile func() error
 	// looseReads is set by reads that bypass the snapshot: a view that made
 	// some must check that the organization has not moved on.
 	looseReads bool
@@ -49,8 +51,13 @@ func (tx *Tx) Discard() {
 	tx.tables = map[string]pending{}
 	tx.sealed = nil
 	tx.activity, tx.replaces = nil, false
-	tx.founded, tx.posted = nil, nil
+	tx.founded, tx.posted, tx.meanwhile = nil, nil, nil
 }
+
+// Meanwhile leaves something to be done that needs nothing of the transaction,
+// and that nobody needs before its end: it is done while the commit is made
+// durable. Its error is that of the transaction, which may have happened then.
+func (tx *Tx) Meanwhile(fn func() error) { tx.meanwhile = fn }
 
 // Found brings a new organization into being when the transaction commits, and
 // returns the transaction in which it is filled.

@@ -80,7 +80,7 @@ func New(cfg Config) *Queue {
 	return &Queue{cfg: cfg, lead: make(chan struct{}, 1), timer: t, wake: make(chan struct{}, 1)}
 }
 
-// Do queues c and waits for its outcome. If ctx ends first the commit is
+// Do queues c, calls its Meanwhile, and waits for its outcome. If ctx ends first the commit is
 // withdrawn; if a taker already has it, it may still happen, so c must not be
 // changed even then.
 func (q *Queue) Do(ctx context.Context, c *store.Commit) error {
@@ -96,6 +96,9 @@ func (q *Queue) Do(ctx context.Context, c *store.Commit) error {
 	q.waiting = append(q.waiting, e)
 	q.signal()
 	q.mu.Unlock()
+	if c.Meanwhile != nil {
+		c.Meanwhile()
+	}
 
 	select {
 	case err := <-e.done:

@@ -17,11 +17,6 @@ type batch struct {
 	errs    []error // the refusals, in the order of commits
 }
 
-// appends says that a commit does nothing but append.
-func appends(c *store.Commit) bool {
-	return !c.Raises() && c.Activity != nil
-}
-
 // send runs the commits as one implicit transaction and returns their
 // refusals. Statements are ordered by organization, so that two groups take
 // their locks in the same order. The error is of the whole: the outcome is
@@ -43,7 +38,7 @@ func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error
 
 	var together []int
 	for _, i := range order {
-		if appends(commits[i]) {
+		if commits[i].Appends() {
 			together = append(together, i)
 		}
 	}
@@ -51,7 +46,7 @@ func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error
 		b.queueAppends(together)
 	}
 	for _, i := range order {
-		if !appends(commits[i]) {
+		if !commits[i].Appends() {
 			b.queueChange(i)
 		}
 	}

@@ -53,7 +53,7 @@ func (db *DB) write(commits []*store.Commit) []error {
 		var now, later []int
 		seen := make(map[[2]string]bool, len(todo))
 		for _, i := range todo {
-			if c := commits[i]; appends(c) {
+			if c := commits[i]; c.Appends() {
 				key := [2]string{c.Org, c.Activity.ID}
 				if seen[key] {
 					later = append(later, i)

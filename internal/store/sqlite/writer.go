@@ -152,11 +152,17 @@ func (w *writer) transact(commits []*store.Commit) (refusals []error, err error)
 			w.recover()
 		}
 	}()
+	t := &tx{writer: w, raised: map[string]int64{}}
+	refusals = make([]error, len(commits))
+	if len(commits) == 1 && commits[0].Appends() {
+		// One statement is a transaction by itself. A lone client need not wait
+		// for two more.
+		refusals[0], err = t.apply(commits[0])
+		return refusals, err
+	}
 	if _, err := w.stmts.begin.exec(); err != nil {
 		return nil, fmt.Errorf("beginning: %w", err)
 	}
-	t := &tx{writer: w, raised: map[string]int64{}}
-	refusals = make([]error, len(commits))
 	for i, c := range commits {
 		if refusals[i], err = t.apply(c); err != nil {
 			return nil, err
