@@ -99,16 +99,22 @@ func (m *measurement) measure(ctx context.Context, cells []cell) ([]*row, error)
 	return rows, nil
 }
 
+// wakings is how often each organization is asked before the rounds.
+const wakings = 4
+
 // warm lets the server get used to a cell, and finds out how many requests a
 // round will need.
 func (m *measurement) warm(r *row) error {
 	asked := r.cell
 	asked.Connections = 0 // whatever their number
 	if r.Many && m.organizations > 0 && !m.awake[asked] {
-		// Each organization once, however long it takes: the rounds are about
-		// organizations at work, not about the first request after a start.
-		if _, _, err := m.take(r.cell, m.organizations, coldStart); err != nil {
-			return err
+		// Each organization a few times, however long it takes: the rounds are
+		// about organizations at work, not about the first requests after a
+		// start, at which servers learn whom they will see again.
+		for range wakings {
+			if _, _, err := m.take(r.cell, m.organizations, coldStart); err != nil {
+				return err
+			}
 		}
 		if m.awake == nil {
 			m.awake = map[cell]bool{}
