@@ -9,9 +9,9 @@ import (
 	"filippo.io/nistec"
 )
 
-// p256Verifier checks ECDSA signatures of one key on P-256. A key that comes back is
-// given a table of multiples, with which a check takes half as long: checking
-// stamps is the largest part of the work of a server. The arithmetic is
+// p256Verifier checks ECDSA signatures of one key on P-256. A key that comes
+// back is given a table of multiples, with which a check takes half as long:
+// checking stamps is the largest part of the work of a server. The arithmetic is
 // nistec's, which is the standard library's own; only the order of additions is
 // ours. Keys, signatures and digests are public, so nothing here needs to take
 // the same time for all of them.

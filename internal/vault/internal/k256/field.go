@@ -126,27 +126,16 @@ func (z *element) mul(x, y *element) {
 	z[0], z[1], z[2], z[3] = t0, t1+c, t2, t3
 }
 
-// row is a + x*y in five limbs, which is enough: the most is 2^320 - 2^64.
-func row(x0, x1, x2, x3, y, a0, a1, a2, a3 uint64) (r0, r1, r2, r3, r4 uint64) {
-	h0, l0 := bits.Mul64(x0, y)
-	h1, l1 := bits.Mul64(x1, y)
-	h2, l2 := bits.Mul64(x2, y)
-	h3, l3 := bits.Mul64(x3, y)
-	l1, carry := bits.Add64(l1, h0, 0)
-	l2, carry = bits.Add64(l2, h1, carry)
-	l3, carry = bits.Add64(l3, h2, carry)
-	h3 += carry
-	r0, carry = bits.Add64(a0, l0, 0)
-	r1, carry = bits.Add64(a1, l1, carry)
-	r2, carry = bits.Add64(a2, l2, carry)
-	r3, carry = bits.Add64(a3, l3, carry)
-	return r0, r1, r2, r3, h3 + carry
-}
-
 // times21 is 3b of the curve times x.
 func (z *element) times21(x *element) {
-	r0, r1, r2, r3, over := row(x[0], x[1], x[2], x[3], 21, 0, 0, 0, 0)
-	r0, carry := bits.Add64(r0, over*fold, 0)
+	h0, r0 := bits.Mul64(x[0], 21)
+	h1, r1 := bits.Mul64(x[1], 21)
+	h2, r2 := bits.Mul64(x[2], 21)
+	h3, r3 := bits.Mul64(x[3], 21)
+	r1, carry := bits.Add64(r1, h0, 0)
+	r2, carry = bits.Add64(r2, h1, carry)
+	r3, carry = bits.Add64(r3, h2, carry)
+	r0, carry = bits.Add64(r0, (h3+carry)*fold, 0)
 	r1, carry = bits.Add64(r1, 0, carry)
 	r2, carry = bits.Add64(r2, 0, carry)
 	r3, carry = bits.Add64(r3, 0, carry)
