@@ -5,17 +5,15 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
 
 	"latchkey/internal/store"
 )
 
 // completed is the status that the partial index leaves out.
 const completed = `ACTIVITY_STATUS_COMPLETED`
-
-// maxBranches bounds the compound statement below; longer lists, which nobody
-// has a use for, are filtered row by row.
-const maxBranches = 32
 
 // Activities implements store.Driver.
 func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery) (list []store.Activity, err error) {
@@ -43,81 +41,70 @@ func backwards(q store.ActivityQuery) bool { return q.Before != "" && q.After ==
 
 // listActivities writes the statement. An index can deliver the rows of one
 // type, or of one status, in the order of their ids; for several it would have
-// to read them all and sort. So each gets a branch of its own that stops at
-// the limit, and at most branches times limit rows are merged.
+// to read them all and sort. So each value is looked up on its own, up to the
+// limit, and at most values times limit rows are merged.
 func listActivities(org string, q store.ActivityQuery) (string, []any) {
-	types, statuses := distinct(q.Types), distinct(q.Statuses)
-	var column string
-	var values []string
+	var a args
+	types, statuses := q.Types, q.Statuses
+	org = a.add(org)
+	// All types that the organization has, found by leaping from each to the
+	// next, unless the query names what to look for.
+	present := `SELECT min(type) FROM activities WHERE org = ` + org + `
+		UNION ALL SELECT (SELECT min(type) FROM activities WHERE org = ` + org + ` AND type > value)
+			FROM present WHERE value IS NOT NULL`
+	each := `SELECT rowid FROM activities WHERE org = ` + org
 	switch {
 	case len(statuses) > 0 && !slices.Contains(statuses, completed):
-		column, values, statuses = "status", statuses, nil
+		present, statuses = a.each(statuses), nil
+		// Literally, or the partial index cannot be used.
+		each += ` AND status = value AND status <> '` + completed + `'`
 	case len(types) > 0:
-		column, values, types = "type", types, nil
+		present, types = a.each(types), nil
+		each += ` AND type = value`
+	default:
+		each += ` AND type = value`
 	}
-	if len(values) > maxBranches {
-		if column == "status" {
-			statuses = values
-		} else {
-			types = values
-		}
-		column, values = "", nil
+	if len(types) > 0 {
+		each += ` AND type IN (` + a.each(types) + `)`
 	}
-
-	var args []any
-	branch := func(value string) string {
-		b := `SELECT ` + activityColumns + ` FROM activities WHERE org = ?`
-		args = append(args, org)
-		if column != "" {
-			b += ` AND ` + column + ` = ?`
-			args = append(args, value)
-		}
-		if column == "status" { // literally, or the partial index cannot be used
-			b += ` AND status <> '` + completed + `'`
-		}
-		b += in("type", types, &args) + in("status", statuses, &args)
-		if q.After != "" {
-			b += ` AND id < ?`
-			args = append(args, q.After)
-		}
-		if q.Before != "" {
-			b += ` AND id > ?`
-			args = append(args, q.Before)
-		}
-		return b + order(q, &args)
+	if len(statuses) > 0 {
+		each += ` AND status IN (` + a.each(statuses) + `)`
 	}
-	if len(values) == 0 {
-		return branch(""), args
+	if q.After != "" {
+		each += ` AND id < ` + a.add(q.After)
 	}
-	var branches []string
-	for _, v := range values {
-		branches = append(branches, `SELECT * FROM (`+branch(v)+`)`)
+	if q.Before != "" {
+		each += ` AND id > ` + a.add(q.Before)
 	}
-	return strings.Join(branches, ` UNION ALL `) + order(q, &args), args
-}
-
-func order(q store.ActivityQuery, args *[]any) string {
-	s := ` ORDER BY id DESC`
+	order := ` ORDER BY id DESC`
 	if backwards(q) {
-		s = ` ORDER BY id`
+		order = ` ORDER BY id`
 	}
+	limit := ``
 	if q.Limit > 0 {
-		s += ` LIMIT ?`
-		*args = append(*args, int64(q.Limit))
+		limit = ` LIMIT ` + a.add(int64(q.Limit))
 	}
-	return s
+	return `WITH RECURSIVE present (value) AS (` + present + `)
+		SELECT ` + activityColumns + ` FROM activities WHERE rowid IN (
+			SELECT found.rowid FROM present CROSS JOIN activities AS found
+			ON found.rowid IN (` + each + order + limit + `)` + order + limit + `)` + order, a
 }
 
-func in(column string, values []string, args *[]any) string {
-	if len(values) == 0 {
-		return ""
-	}
-	for _, v := range values {
-		*args = append(*args, v)
-	}
-	return ` AND ` + column + ` IN (?` + strings.Repeat(`, ?`, len(values)-1) + `)`
+// args are the arguments of a statement that is being written.
+type args []any
+
+// add returns the text that stands for a value.
+func (a *args) add(value any) string {
+	*a = append(*a, value)
+	return "?" + strconv.Itoa(len(*a))
 }
 
-func distinct(values []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(values)))
+// each returns a query for the distinct values.
+func (a *args) each(values []string) string {
+	text, err := json.Marshal(values)
+	if err != nil {
+		// Not UTF-8, which nothing that is stored can be.
+		text = []byte("[]")
+	}
+	return `SELECT DISTINCT value FROM json_each(` + a.add(string(text)) + `)`
 }

@@ -40,7 +40,7 @@ func newWriter(ctx context.Context, path string, q *group.Queue, v *versions) (*
 
 // connect opens the connection; the statements follow once there is a schema.
 func (w *writer) connect(ctx context.Context) (err error) {
-	w.conn, err = openConn(ctx, w.path, pragmas("cache_size(-32768)"))
+	w.conn, err = openConn(ctx, w.path, pragmas("cache_size(-8192)"))
 	return err
 }
 
