@@ -17,7 +17,7 @@ import (
 // layers lists every package by its floor. Imports go down only; packages on
 // one floor do not know each other, except where peers says so.
 var layers = [][]string{
-	{"internal/fault", "internal/ids", "internal/nearest", "internal/curve", "internal/secretfile", "internal/fact", "internal/store/migration", "internal/chain/rlp", "internal/vault/internal/k256", "internal/vault/internal/secret"},
+	{"internal/fault", "internal/ids", "internal/nearest", "internal/recent", "internal/curve", "internal/secretfile", "internal/fact", "internal/store/migration", "internal/chain/rlp", "internal/vault/internal/k256", "internal/vault/internal/secret"},
 	{
 		"internal/schema", "internal/config", "internal/address", "internal/path", "internal/vault/bundle",
 		"internal/vault/internal/seal", "internal/vault/internal/hd", "internal/vault/internal/mnemonic",

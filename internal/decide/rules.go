@@ -12,7 +12,7 @@ import (
 )
 
 // Rules are an organization's policies, compiled, and the people that they
-// speak of. They are made once for each version of the organization.
+// speak of. They are made anew when either was changed.
 type Rules struct {
 	policies []policy.Policy
 	// broken are policies that this build cannot read, which an older or newer
@@ -25,7 +25,7 @@ type Rules struct {
 // RulesOf returns the rules of the transaction's organization.
 func RulesOf(tx *store.Tx) (*Rules, error) {
 	return store.Derived(tx, "rules", func() (*Rules, error) {
-		policies, err := tx.Policies().List("", 0)
+		policies, err := tx.Policies().All()
 		if err != nil {
 			return nil, err
 		}

@@ -1,57 +1,32 @@
 package store
 
-// maxDerived bounds a generation of what is remembered of one organization. Some
-// of it is for each account that signs, about a kilobyte: ten thousand accounts
-// that all sign fit in two generations.
-const maxDerived = 16_384
-
-// derived is what was made of one version of an organization, in two
-// generations: when the young one is full it becomes the old one, and what was
-// not asked for since is forgotten.
-type derived struct{ young, old map[string]any }
-
-func (d *derived) get(name string) (any, bool) {
-	known, ok := d.young[name]
-	if ok {
-		return known, true
-	}
-	if known, ok = d.old[name]; ok {
-		d.put(name, known)
-	}
-	return known, ok
-}
-
-func (d *derived) put(name string, made any) {
-	if d.young == nil || len(d.young) >= maxDerived {
-		d.young, d.old = map[string]any{}, d.young
-	}
-	d.young[name] = made
-}
+import "slices"
 
 // Derived returns what build makes of the organization's records. It is made
-// once for each version of the organization; what it returns is shared and never
-// changes.
+// once, and again only when a kind of record that build read was changed; what
+// it returns is shared and never changes.
 //
-// A transaction that has written records builds its own.
+// A transaction that has written something builds its own.
 func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
-	for _, table := range tx.tables {
-		if table.dirty() {
-			return build()
-		}
+	if len(tx.changedKinds()) > 0 {
+		return build()
 	}
-	snap := tx.snapshot
-	snap.mu.Lock()
-	known, ok := snap.derived.get(name)
-	snap.mu.Unlock()
-	if ok {
+	if known, kinds, ok := tx.snapshot.find(name); ok {
+		for _, kind := range kinds {
+			tx.uses(kind)
+		}
 		return known.(T), nil
 	}
-	before := tx.looseReads
-	tx.looseReads = false
+	outer := tx.reads
+	tx.reads = reads{building: true}
 	made, err := build()
-	loose := tx.looseReads
-	tx.looseReads = loose || before
-	if err == nil && loose {
+	own := tx.reads
+	tx.reads = outer
+	tx.loose = outer.loose || own.loose
+	for _, kind := range own.kinds {
+		tx.uses(kind)
+	}
+	if err == nil && own.loose {
 		// What it read was the newest state. Only if that is still our version
 		// may it be kept under it.
 		err = tx.store.checkVersion(tx.ctx, tx.org, tx.version)
@@ -59,10 +34,48 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 	if err != nil {
 		return made, err
 	}
-	snap.mu.Lock()
-	snap.derived.put(name, made)
-	snap.mu.Unlock()
+	slices.Sort(own.kinds)
+	f := tx.snapshot.of(own.kinds...)
+	f.mu.Lock()
+	f.derived.Put(name, made)
+	f.mu.Unlock()
 	return made, nil
+}
+
+// reads is what a transaction has read so far, or a build of Derived in it.
+type reads struct {
+	// loose is set by reads that bypass the snapshot: a view that made some must
+	// check that the organization has not moved on.
+	loose bool
+	// kinds are the kinds that were read, while building.
+	kinds    []string
+	building bool
+}
+
+// uses notes that a kind is read.
+func (tx *Tx) uses(kind string) {
+	if tx.building && !slices.Contains(tx.kinds, kind) {
+		tx.kinds = append(tx.kinds, kind)
+	}
+}
+
+// bypasses notes that a kind is read in the database itself.
+func (tx *Tx) bypasses(kind string) {
+	tx.loose = true
+	tx.uses(kind)
+}
+
+// changedKinds are the kinds of the organization that the transaction wrote.
+func (tx *Tx) changedKinds() (kinds []string) {
+	for name, table := range tx.tables {
+		if table.dirty() {
+			kinds = append(kinds, name)
+		}
+	}
+	if len(tx.sealed) > 0 {
+		kinds = append(kinds, sealedKind)
+	}
+	return kinds
 }
 
 func (w *written[T]) dirty() bool { return len(w.rows) > 0 }

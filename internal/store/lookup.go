@@ -56,7 +56,7 @@ func (t Table[T]) owner(index, key string) (string, error) {
 		}
 		return all.unique[index][key], nil
 	}
-	t.tx.looseReads = true
+	t.tx.bypasses(t.kind.Name)
 	id, err := t.tx.store.driver.Get(t.tx.ctx, t.tx.org, t.indexKind(index), key)
 	return string(id), err
 }
@@ -73,7 +73,7 @@ func (t Table[T]) Lookup(id string) (*T, error) {
 		}
 		return all.byID[id], nil
 	}
-	t.tx.looseReads = true
+	t.tx.bypasses(t.kind.Name)
 	body, err := t.tx.store.driver.Get(t.tx.ctx, t.tx.org, t.kind.Name, id)
 	if err != nil || body == nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (t Table[T]) listResidents(after string) ([]*T, error) {
 }
 
 func (t Table[T]) listStored(after string, limit int) ([]*T, error) {
-	t.tx.looseReads = true
+	t.tx.bypasses(t.kind.Name)
 	r := Range{From: after + "\x01", Limit: limit} // the least id that is greater, for ids hold no control characters
 	items, err := t.tx.store.driver.Scan(t.tx.ctx, t.tx.org, t.kind.Name, r)
 	if err != nil {
@@ -120,7 +120,7 @@ func listed(key, id string) string { return key + separator + id }
 const separator = "\x1f"
 
 func (t Table[T]) listIndexed(index, key, after string, limit int) ([]*T, error) {
-	t.tx.looseReads = true
+	t.tx.bypasses(t.kind.Name)
 	r := Range{From: listed(key, after), To: key + "\x20", Limit: limit}
 	if after != "" {
 		r.From += "\x01"

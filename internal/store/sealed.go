@@ -17,7 +17,7 @@ func (s Shelf) Sealed(name string) ([]byte, error) {
 		return body, nil
 	}
 	return Derived(s.tx, sealedKind+" "+name, func() ([]byte, error) {
-		s.tx.looseReads = true
+		s.tx.bypasses(sealedKind)
 		return s.tx.store.driver.Get(s.tx.ctx, s.tx.org, sealedKind, name)
 	})
 }

@@ -1,22 +1,99 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"sync"
 
 	"github.com/go-json-experiment/json"
+
+	"latchkey/internal/recent"
 )
 
-// snapshot holds the resident kinds of one organization at one version. Kinds
-// are loaded when first asked for and never change afterwards.
+// snapshot is what is known of one organization at one version.
 type snapshot struct {
 	version int64
 	mu      sync.Mutex
-	kinds   map[string]any // *residents[T] by kind name
-	derived derived        // by the name given to Derived
+	facets  []*facet // few
+}
+
+// facet is what is known of some kinds of record: all of a resident kind, and
+// what Derived made of these kinds alone. It never changes but by growing.
+// Versions of the organization between which none of the kinds was changed
+// share it.
+type facet struct {
+	kinds []string // sorted
+
+	loading   sync.Mutex
+	residents any // *residents[T], of a facet of one kind
+
+	mu      sync.Mutex
+	derived recent.Map[string, any] // by the name given to Derived
+}
+
+// maxDerived bounds a generation of what is remembered of one organization. Some
+// of it is for each account that signs, about a kilobyte: ten thousand accounts
+// that all sign fit in two generations.
+const maxDerived = 16_384
+
+// of returns the facet of these kinds, which are sorted.
+func (s *snapshot) of(kinds ...string) *facet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := s.index(kinds); i >= 0 {
+		return s.facets[i]
+	}
+	f := &facet{kinds: slices.Clone(kinds), derived: recent.Map[string, any]{Max: maxDerived}}
+	s.facets = append(s.facets, f)
+	return f
+}
+
+func (s *snapshot) index(kinds []string) int {
+	return slices.IndexFunc(s.facets, func(f *facet) bool { return slices.Equal(f.kinds, kinds) })
+}
+
+// loaded reports whether the records of its kind are in memory.
+func (f *facet) loaded() bool {
+	f.loading.Lock()
+	defer f.loading.Unlock()
+	return f.residents != nil
+}
+
+// find returns what Derived made under a name, and the kinds that it was made of.
+func (s *snapshot) find(name string) (made any, kinds []string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.facets {
+		f.mu.Lock()
+		made, ok = f.derived.Get(name)
+		f.mu.Unlock()
+		if ok {
+			return made, f.kinds, true
+		}
+	}
+	return nil, nil, false
+}
+
+// inherit takes over what is known of the version before, which differs from
+// this one in some kinds only.
+func (s *snapshot) inherit(before *snapshot, changed []string) {
+	before.mu.Lock()
+	same := slices.Clone(before.facets)
+	before.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range same {
+		if slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(changed, kind) }) {
+			continue
+		}
+		// Somebody may have begun one anew. What was used for longer knows more.
+		if i := s.index(f.kinds); i >= 0 {
+			s.facets[i] = f
+		} else {
+			s.facets = append(s.facets, f)
+		}
+	}
 }
 
 // residents is a whole kind in memory.
@@ -28,11 +105,12 @@ type residents[T any] struct {
 
 // load returns the kind's records at the transaction's version.
 func load[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
-	snap := tx.snapshot
-	snap.mu.Lock()
-	defer snap.mu.Unlock()
-	if known, ok := snap.kinds[kind.Name]; ok {
-		return known.(*residents[T]), nil
+	tx.uses(kind.Name)
+	f := tx.snapshot.of(kind.Name)
+	f.loading.Lock()
+	defer f.loading.Unlock()
+	if f.residents != nil {
+		return f.residents.(*residents[T]), nil
 	}
 	found, err := read(tx.ctx, tx.store.driver, tx.org, kind)
 	if err != nil {
@@ -43,7 +121,7 @@ func load[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
 	if err := tx.store.checkVersion(tx.ctx, tx.org, tx.version); err != nil {
 		return nil, err
 	}
-	snap.kinds[kind.Name] = found
+	f.residents = found
 	return found, nil
 }
 
@@ -72,35 +150,25 @@ func read[T any](ctx context.Context, d Driver, org string, kind *Kind[T]) (*res
 	return all, nil
 }
 
-// cache keeps the snapshots of the organizations used last, in two
-// generations: when the young one is full it becomes the old one, and what was
-// not asked for since is forgotten.
+// cache keeps the snapshots of the organizations used last. A small
+// organization takes a few kilobytes.
 type cache struct {
-	mu         sync.Mutex
-	young, old map[string]*snapshot
+	mu    sync.Mutex
+	known recent.Map[string, *snapshot]
 }
-
-// generation is how many organizations one generation remembers: ten thousand
-// that are all at work fit in one. A small organization takes a few kilobytes.
-const generation = 12_288
 
 func (c *cache) get(org string, version int64) *snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known := cmp.Or(c.young[org], c.old[org])
-	if known == nil || known.version < version {
-		known = &snapshot{version: version, kinds: map[string]any{}}
+	known, ok := c.known.Get(org)
+	if ok && known.version == version {
+		return known
 	}
-	if known.version > version {
-		// Another request has seen a newer version already; this one will
-		// find out when it commits. Do not forget what is newer.
-		return &snapshot{version: version, kinds: map[string]any{}}
+	made := &snapshot{version: version}
+	// Another request may have seen a newer version already; this one will find
+	// out when it commits. What is newer is not forgotten.
+	if !ok || known.version < version {
+		c.known.Put(org, made)
 	}
-	if c.young[org] != known {
-		if c.young == nil || len(c.young) >= generation {
-			c.old, c.young = c.young, make(map[string]*snapshot)
-		}
-		c.young[org] = known
-	}
-	return known
+	return made
 }

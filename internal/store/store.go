@@ -122,13 +122,19 @@ func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx)
 	}
 	var failed error
 	commit.Meanwhile = func() { failed = tx.meanwhile() }
-	return cmp.Or(s.driver.Commit(ctx, commit), failed)
+	err = s.driver.Commit(ctx, commit)
+	if err == nil && commit.Raises() && version > 0 {
+		// Nobody else came between: the next version is this one and what was
+		// written.
+		s.snapshots.get(org, version+1).inherit(tx.snapshot, tx.changedKinds())
+	}
+	return cmp.Or(err, failed)
 }
 
 // verdict is what a transaction came to that commits nothing: err, unless it
 // may have read a mixture of two versions; then it has to run again.
 func (s *Store) verdict(ctx context.Context, tx *Tx, err error) error {
-	if !tx.looseReads {
+	if !tx.loose {
 		return err
 	}
 	if ended := ctx.Err(); ended != nil { // nothing can be checked any more

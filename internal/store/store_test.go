@@ -26,6 +26,11 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 // each runs a test on every driver, with a fresh organization.
 func each(t *testing.T, test func(t *testing.T, s *store.Store, org string)) {
+	eachDriver(t, func(t *testing.T, s *store.Store, _ store.Driver, org string) { test(t, s, org) })
+}
+
+// eachDriver is each for a test that looks behind the store.
+func eachDriver(t *testing.T, test func(t *testing.T, s *store.Store, driver store.Driver, org string)) {
 	for name, open := range map[string]func(*testing.T) (store.Driver, error){
 		"sqlite": func(t *testing.T) (store.Driver, error) {
 			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "db"), sqlite.Config{})
@@ -52,7 +57,7 @@ func each(t *testing.T, test func(t *testing.T, s *store.Store, org string)) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			test(t, s, org)
+			test(t, s, driver, org)
 		})
 	}
 }
@@ -115,6 +120,36 @@ func list(t *testing.T, table store.Table[note], after string, limit int) string
 		names = append(names, n.ID+"="+n.Name)
 	}
 	return strings.Join(names, " ")
+}
+
+// TestAll lists all records, whether they are in memory or not, and what was just
+// written among them.
+func TestAll(t *testing.T) {
+	eachKind(t, func(t *testing.T, s *store.Store, org string, notes func(*store.Tx) store.Table[note]) {
+		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
+			return errors.Join(notes(tx).Insert(&note{ID: "b", Name: "b"}), notes(tx).Insert(&note{ID: "a", Name: "a"}))
+		}))
+		want := func(tx *store.Tx, want string) {
+			t.Helper()
+			all, err := notes(tx).All()
+			var names []string
+			for _, n := range all {
+				names = append(names, n.ID)
+			}
+			if got := strings.Join(names, " "); err != nil || got != want {
+				t.Errorf("got %s, %v, want %s", got, err, want)
+			}
+		}
+		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
+			want(tx, "a b")
+			list(t, notes(tx), "", 0) // now they are in memory, if ever
+			want(tx, "a b")
+			must(t, notes(tx).Delete("a"))
+			must(t, notes(tx).Insert(&note{ID: "c", Name: "c"}))
+			want(tx, "b c")
+			return nil
+		}))
+	})
 }
 
 func TestTable(t *testing.T) {
@@ -610,58 +645,6 @@ func TestOutbox(t *testing.T) {
 	})
 }
 
-// TestDerived makes what follows from records once for each version.
-func TestDerived(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, org string) {
-		made := 0
-		names := func(tx *store.Tx) (string, error) {
-			return store.Derived(tx, "names", func() (string, error) {
-				made++
-				tags, err := tx.Tags().List("", 0)
-				var all []string
-				for _, tag := range tags {
-					all = append(all, tag.Name)
-				}
-				return strings.Join(all, " "), err
-			})
-		}
-		want := func(text string, times int) {
-			t.Helper()
-			made = 0
-			for range 3 {
-				err := s.View(t.Context(), org, func(tx *store.Tx) error {
-					got, err := names(tx)
-					if got != text {
-						t.Errorf("derived %q, want %q", got, text)
-					}
-					return err
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			if made != times {
-				t.Errorf("made %d times", made)
-			}
-		}
-		want("", 1)
-		err := s.Update(t.Context(), org, func(tx *store.Tx) error {
-			if err := tx.Tags().Insert(&domain.Tag{ID: ids.New(), Name: "one", Type: domain.TagUser}); err != nil {
-				return err
-			}
-			// What the transaction wrote itself counts, and is not kept.
-			if got, err := names(tx); err != nil || got != "one" {
-				t.Errorf("in its own transaction: %q %v", got, err)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want("one", 1)
-	})
-}
-
 // TestViewEndsUnchecked: a view whose caller is gone when it should be checked
 // may have read a mixture, and must not be taken for one that was.
 func TestViewEndsUnchecked(t *testing.T) {
@@ -675,29 +658,6 @@ func TestViewEndsUnchecked(t *testing.T) {
 		})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
-		}
-	})
-}
-
-// TestDerivedForgets: what is asked for again and again stays, however much is
-// asked for once.
-func TestDerivedForgets(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, org string) {
-		made := 0
-		must(t, s.View(t.Context(), org, func(tx *store.Tx) error {
-			for i := range 100_000 {
-				if _, err := store.Derived(tx, fmt.Sprint("once ", i), func() (int, error) { return i, nil }); err != nil {
-					return err
-				}
-				got, err := store.Derived(tx, "often", func() (string, error) { made++; return "often", nil })
-				if err != nil || got != "often" {
-					return fmt.Errorf("%q %w", got, err)
-				}
-			}
-			return nil
-		}))
-		if made != 1 {
-			t.Errorf("made %d times", made)
 		}
 	})
 }

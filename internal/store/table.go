@@ -86,6 +86,19 @@ func (t Table[T]) List(after string, limit int) ([]*T, error) {
 	return t.merge(stored, after, limit, func(*T) bool { return true }), nil
 }
 
+// All lists every record for somebody who keeps what he makes of them: they are
+// not held in memory beside that, not even those of a resident kind.
+func (t Table[T]) All() ([]*T, error) {
+	if t.kind.Resident && t.tx.snapshot.of(t.kind.Name).loaded() {
+		return t.List("", 0)
+	}
+	stored, err := t.listStored("", 0)
+	if err != nil {
+		return nil, err
+	}
+	return t.merge(stored, "", 0, func(*T) bool { return true }), nil
+}
+
 // ListBy is List of the records that have a key in a list index.
 func (t Table[T]) ListBy(index, key, after string, limit int) ([]*T, error) {
 	i := slices.IndexFunc(t.kind.Lists, func(i Index[T]) bool { return i.Name == index })

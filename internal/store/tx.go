@@ -27,9 +27,7 @@ type Tx struct {
 	posted   []Change // to the outbox
 	// meanwhile is what its function left to be done during the commit.
 	meanwhile func() error
-	// looseReads is set by reads that bypass the snapshot: a view that made
-	// some must check that the organization has not moved on.
-	looseReads bool
+	reads
 }
 
 // pending is what a transaction wrote of one kind.

@@ -1,6 +1,10 @@
 package sqlite
 
-import "sync"
+import (
+	"sync"
+
+	"latchkey/internal/recent"
+)
 
 // versionsPerGeneration bounds the memory: two generations of this many
 // organizations, about 10 MB.
@@ -15,32 +19,28 @@ const versionsPerGeneration = 1 << 16
 // so Version asks the database. That way whoever finds the same version
 // before and after some reads has read one state.
 type versions struct {
-	mu       sync.Mutex
-	cur, old map[string]int64
-	doubt    map[string]int64
-	epoch    uint64 // raised whenever something is forgotten
-	limit    int
+	mu     sync.Mutex
+	known  recent.Map[string, int64]
+	doubt  map[string]int64
+	resets uint64
 }
 
-func newVersions(limit int) *versions {
-	return &versions{cur: map[string]int64{}, doubt: map[string]int64{}, limit: limit}
+func newVersions(perGeneration int) *versions {
+	return &versions{known: recent.Map[string, int64]{Max: perGeneration}}
 }
+
+// epoch is another one whenever something may have been forgotten.
+func (v *versions) epoch() uint64 { return v.resets<<32 + v.known.Turns() }
 
 // get returns the version if it is known, and the epoch for learn.
 func (v *versions) get(org string) (version int64, ok bool, epoch uint64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if _, ok := v.doubt[org]; ok {
-		return 0, false, v.epoch
+		return 0, false, v.epoch()
 	}
-	if n, ok := v.cur[org]; ok {
-		return n, true, v.epoch
-	}
-	if n, ok := v.old[org]; ok {
-		v.put(org, n)
-		return n, true, v.epoch
-	}
-	return 0, false, v.epoch
+	version, ok = v.known.Get(org)
+	return version, ok, v.epoch()
 }
 
 // learn keeps what was read from the database, unless the writer knows better
@@ -48,19 +48,15 @@ func (v *versions) get(org string) (version int64, ok bool, epoch uint64) {
 func (v *versions) learn(org string, version int64, epoch uint64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.epoch != epoch {
+	if v.epoch() != epoch {
 		return
 	}
 	if _, ok := v.doubt[org]; ok {
 		return
 	}
-	if _, ok := v.cur[org]; ok {
-		return
+	if _, ok := v.known.Get(org); !ok {
+		v.known.Put(org, version)
 	}
-	if _, ok := v.old[org]; ok {
-		return
-	}
-	v.put(org, version)
 }
 
 // flushing says that the commit which raises these versions is about to
@@ -76,7 +72,7 @@ func (v *versions) flushed() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for org, version := range v.doubt {
-		v.put(org, version)
+		v.known.Put(org, version)
 	}
 	v.doubt = nil
 }
@@ -85,14 +81,6 @@ func (v *versions) flushed() {
 func (v *versions) forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.cur, v.old, v.doubt = map[string]int64{}, nil, nil
-	v.epoch++
-}
-
-func (v *versions) put(org string, version int64) {
-	if _, ok := v.cur[org]; !ok && len(v.cur) >= v.limit {
-		v.cur, v.old = map[string]int64{}, v.cur
-		v.epoch++
-	}
-	v.cur[org] = version
+	v.known, v.doubt = recent.Map[string, int64]{Max: v.known.Max}, nil
+	v.resets++
 }
