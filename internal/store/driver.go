@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // Driver is what a database must be able to do. It knows organizations,
@@ -103,8 +104,9 @@ type ActivityQuery struct {
 type Commit struct {
 	Org string
 	// Version is what the writer saw. 0 founds the organization, which then
-	// must not exist. Changes raise the version by one; a commit of only an
-	// activity leaves it as it is, so that such commits never conflict with
+	// must not exist. Changes of its own items raise the version by one; a
+	// commit that only appends an activity, founds others or writes items
+	// elsewhere leaves it as it is, so that such commits never conflict with
 	// each other.
 	Version  int64
 	Activity *Activity // appended; may be nil
@@ -123,11 +125,18 @@ type Commit struct {
 
 // Raises reports whether the commit raises the organization's version.
 func (c *Commit) Raises() bool {
-	return c.Version == 0 || c.Replaces || len(c.Changes) > 0 || len(c.Founds) > 0
+	return c.Version == 0 || c.Replaces || slices.ContainsFunc(c.Changes, func(ch Change) bool { return ch.Org == "" })
 }
 
 // Appends reports whether the commit does nothing but append an activity.
-func (c *Commit) Appends() bool { return c.Activity != nil && !c.Raises() }
+func (c *Commit) Appends() bool { return c.Activity != nil && c.leavesItems() }
+
+// Checks reports whether the commit does nothing but look at the version.
+func (c *Commit) Checks() bool { return c.Activity == nil && c.leavesItems() }
+
+func (c *Commit) leavesItems() bool {
+	return !c.Raises() && len(c.Changes) == 0 && len(c.Founds) == 0
+}
 
 // Change writes one item, or deletes it when Body is nil.
 type Change struct {

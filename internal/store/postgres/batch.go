@@ -112,7 +112,7 @@ func (b *batch) queueChange(i int) {
 	if a := c.Activity; a != nil {
 		args = append(args, a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, nonNil(a.Body))
 	}
-	b.Queue(changeSQL(c.Version == 0, c.Activity != nil, c.Replaces), args...).QueryRow(func(row pgx.Row) error {
+	b.Queue(changeSQL(c), args...).QueryRow(func(row pgx.Row) error {
 		var locked, gate, guard int64
 		if err := row.Scan(&locked, &gate, &guard); err != nil {
 			return err

@@ -177,7 +177,7 @@ func (db *DB) Ready(ctx context.Context) error {
 // Commit implements store.Driver. The commit must not be changed after the
 // call, not even when ctx ended it.
 func (db *DB) Commit(ctx context.Context, c *store.Commit) error {
-	if c.Activity == nil && !c.Raises() {
+	if c.Checks() {
 		return db.checkVersion(ctx, c)
 	}
 	return db.queue.Do(ctx, c)

@@ -1,14 +1,17 @@
 package postgres
 
+import "latchkey/internal/store"
+
 // Why nothing is ever half-applied.
 //
 // A statement that changes an organization has these parts, which all see the
 // same snapshot S, taken when the statement began, and none of which sees what
 // another part writes:
 //
-//	locked   the organization's row, at the writer's version, FOR UPDATE
+//	locked   the organization's row, at the writer's version, FOR UPDATE, or FOR
+//	         SHARE if the commit leaves the organization's own items alone
 //	gate     the activity, inserted or replaced if locked has a row
-//	raised   the version, raised if gate has a row
+//	raised   the version, raised if gate has a row and the commit raises it
 //	founded  the new organizations, inserted if gate has a row
 //	the rest the items, written and deleted if gate has a row
 //
@@ -49,6 +52,10 @@ package postgres
 // when an organization that should be new is there already, and the error
 // takes back the whole transaction.
 //
+// A commit that leaves its organization's own items alone shares the lock with
+// others like it, and keeps out those that raise the version: what it read of
+// the organization still holds when it writes items elsewhere.
+//
 // Commits that only append need no lock: they and a change of the same
 // version may commit in either order, the statement sees a version of the time
 // it ran, and whoever is told that a change is done starts after that.
@@ -77,23 +84,27 @@ FROM at LEFT JOIN inserted i ON i.org = at.org AND i.id = at.id`
 // ids and bodies to write, the organizations, kinds and ids to delete, the
 // organizations to found, and the activity's columns, if any. It returns how
 // many rows locked and gate have, and the guard.
-func changeSQL(founding, activity, replaces bool) string {
+func changeSQL(c *store.Commit) string {
 	locked := `SELECT org FROM organizations WHERE org = $1 AND version = $2 FOR UPDATE`
 	raised := `UPDATE organizations SET version = version + 1
 		WHERE org = $1 AND version = $2 AND EXISTS (SELECT 1 FROM gate) RETURNING org`
 	agree := `(SELECT count(*) FROM gate) = (SELECT count(*) FROM raised)`
-	if founding {
+	switch {
+	case c.Version == 0:
 		locked = `INSERT INTO organizations (org, version) VALUES ($1, $2::bigint + 1) ON CONFLICT DO NOTHING RETURNING org`
 		raised = `SELECT org FROM locked`
 		agree = `(SELECT count(*) FROM gate) = (SELECT count(*) FROM locked)`
+	case !c.Raises():
+		locked = `SELECT org FROM organizations WHERE org = $1 AND version = $2 FOR SHARE`
+		raised = `SELECT org FROM gate`
 	}
 	gate := `SELECT org FROM locked`
 	switch {
-	case replaces: // all columns are given, so that the numbers are the same
+	case c.Replaces: // all columns are given, so that the numbers are the same
 		gate = `UPDATE activities SET status = $15::text, body = $16::bytea FROM locked
 			WHERE activities.org = locked.org AND activities.id = $11::text AND $12::bigint = timestamp_ms
 				AND $13::bytea = fingerprint AND $14::text = type RETURNING activities.org`
-	case activity:
+	case c.Activity != nil:
 		gate = `INSERT INTO activities (org, ` + activityColumns + `)
 			SELECT org, $11::text, $12::bigint, $13::bytea, $14::text, $15::text, $16::bytea FROM locked
 			ON CONFLICT DO NOTHING RETURNING org`

@@ -43,11 +43,10 @@ func (t *tx) apply(c *store.Commit) (refusal, err error) {
 			return store.ErrRecorded, nil
 		}
 	}
-	if !c.Raises() {
-		return nil, nil
-	}
-	if err := t.raise(c.Org, c.Version); err != nil {
-		return nil, err
+	if c.Raises() {
+		if err := t.raise(c.Org, c.Version); err != nil {
+			return nil, err
+		}
 	}
 	for _, org := range c.Founds {
 		if err := t.raise(org, 0); err != nil {

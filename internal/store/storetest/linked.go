@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -121,8 +122,64 @@ func testFoundOthers(t *testing.T, db store.Driver) {
 	wantItem(t, db, "child", "k", "i", []byte("4"))
 }
 
+// testFoundAtOnce lets many found others in one organization: all of them can at
+// the same version, beside those who change it.
+func testFoundAtOnce(t *testing.T, db store.Driver) {
+	found(t, db, "parent")
+	const writers = 32
+	var wait sync.WaitGroup
+	errs := make([]error, writers)
+	for i := range writers {
+		wait.Go(func() {
+			child := fmt.Sprint("child", i)
+			entry := store.Change{Org: "parent", Kind: "directory", ID: child, Body: []byte{}}
+			errs[i] = db.Commit(t.Context(), &store.Commit{
+				Org: "parent", Version: 1, Activity: activity(child), Founds: []string{child},
+				Changes: []store.Change{entry, {Org: child, Kind: "k", ID: "i", Body: []byte(child)}},
+			})
+		})
+	}
+	wait.Wait()
+	for i, err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+		child := fmt.Sprint("child", i)
+		wantVersion(t, db, child, 1)
+		wantItem(t, db, child, "k", "i", []byte(child))
+		wantItem(t, db, "parent", "directory", child, []byte{})
+	}
+	wantVersion(t, db, "parent", 1)
+
+	// One of them against a change: whichever comes first, a founder at the old
+	// version is refused after it, and founds nothing.
+	for i := range 20 {
+		version, child := int64(i+1), fmt.Sprint("rival", i)
+		var founded, changed error
+		wait.Go(func() {
+			founded = db.Commit(t.Context(), &store.Commit{
+				Org: "parent", Version: version, Activity: activity(child), Founds: []string{child},
+			})
+		})
+		wait.Go(func() {
+			changed = db.Commit(t.Context(), &store.Commit{Org: "parent", Version: version, Changes: []store.Change{put("k", "i", child)}})
+		})
+		wait.Wait()
+		if changed != nil || founded != nil && !errors.Is(founded, store.ErrConflict) {
+			t.Fatalf("changed: %v, founded: %v", changed, founded)
+		}
+		wantVersion(t, db, "parent", version+1)
+		if founded == nil {
+			wantVersion(t, db, child, 1)
+		} else {
+			wantVersion(t, db, child, 0)
+			wantActivity(t, db, "parent", child, nil)
+		}
+	}
+}
+
 // testItemsElsewhere writes and deletes items of another organization, which
-// raises only the writer's version.
+// raises no version, but needs the writer's.
 func testItemsElsewhere(t *testing.T, db store.Driver) {
 	found(t, db, "child")
 	found(t, db, "parent")
@@ -134,8 +191,11 @@ func testItemsElsewhere(t *testing.T, db store.Driver) {
 	wantItem(t, db, "parent", "directory", "key", []byte("child"))
 	wantItem(t, db, "child", "directory", "key", nil)
 	wantVersion(t, db, "parent", 1)
-	wantVersion(t, db, "child", 2)
+	wantVersion(t, db, "child", 1)
+	commit(t, db, &store.Commit{Org: "child", Version: 1, Changes: []store.Change{put("k", "i", "x")}}, nil)
 	entry.Body = nil
+	commit(t, db, &store.Commit{Org: "child", Version: 1, Changes: []store.Change{entry}}, store.ErrConflict)
+	wantItem(t, db, "parent", "directory", "key", []byte("child"))
 	commit(t, db, &store.Commit{Org: "child", Version: 2, Changes: []store.Change{entry}}, nil)
 	wantItem(t, db, "parent", "directory", "key", nil)
 }

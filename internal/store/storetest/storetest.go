@@ -32,6 +32,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Driver) {
 		{"upsert and delete", testUpsertAndDelete},
 		{"replace", testReplace},
 		{"found others", testFoundOthers},
+		{"found at once", testFoundAtOnce},
 		{"items elsewhere", testItemsElsewhere},
 		{"get", testGet},
 		{"organizations", testOrganizations},
