@@ -6,8 +6,12 @@ import (
 	"latchkey/internal/recent"
 )
 
-// remembered keeps parsed keys by their text. Two full generations of them, each
-// key with its table, take some 160 MB.
+// generation is how many keys a generation remembers: two for each of ten
+// thousand organizations that are all at work fit in one. Two full ones, each key
+// with its table, take some 300 MB.
+const generation = 24_576
+
+// remembered keeps parsed keys by their text.
 type remembered[V any] struct {
 	mu   sync.Mutex
 	keys recent.Map[string, V]
@@ -22,5 +26,6 @@ func (r *remembered[V]) get(name string) (V, bool) {
 func (r *remembered[V]) put(name string, v V) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.keys.Max = generation
 	r.keys.Put(name, v)
 }
