@@ -26,7 +26,7 @@ import (
 // workload.
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := servertest.Start(t, servertest.SQLite(t), config.Default())
+	s := servertest.Start(t, servertest.SQLite(t), patient())
 	founder := func(c *servertest.Caller) workload.Founder {
 		return workload.Founder{OrganizationID: c.OrganizationID, Key: c.Key}
 	}
@@ -63,6 +63,14 @@ func newSite(t *testing.T) *site {
 	}
 }
 
+// patient is a config under which no request is too slow.
+func patient() config.Config {
+	c := config.Default()
+	const patience = 5 * time.Minute
+	c.Timeouts = config.Timeouts{Header: patience, Body: patience, Request: patience, Idle: patience, Drain: patience}
+	return c
+}
+
 // TestRounds runs every workload on real servers, in the smallest of rounds.
 func TestRounds(t *testing.T) {
 	site := newSite(t)
@@ -85,15 +93,19 @@ func TestRounds(t *testing.T) {
 	}
 	r := newReport(cmd, site, t.TempDir())
 	r.finish(rows, m.time)
+	measured := 0 // a clock that is read coarsely may stand still in a row, not in all
 	for _, f := range r.Rows {
+		if f.CPU.Max > 0 {
+			measured++
+		}
 		if f.Unavailable != "" {
 			t.Errorf("%s: %s", f.row.cell, f.Unavailable)
 			continue
 		}
-		if (f.ResidentMB.Min < 1) != (f.Target == onPeer) {
+		if (f.ResidentMB.Min <= 0) != (f.Target == onPeer) {
 			t.Errorf("%s: it takes %v MB", f.row.cell, f.ResidentMB)
 		}
-		if f.Rate.Min <= 0 || f.P50.Min <= 0 || f.P50.Max > f.P999.Max || (f.CPU.Min <= 0) != (f.Target == onPeer) || f.Requests == 0 {
+		if f.Rate.Min <= 0 || f.P50.Min <= 0 || f.P50.Max > f.P999.Max || f.CPU.Min < 0 || f.CPU.Max > 0 && f.Target == onPeer || f.Requests == 0 {
 			t.Errorf("%s: implausible: %+v", f.row.cell, f)
 		}
 		if (f.OfFloor == nil) != (f.Target == onFloor) || (f.OfOne == nil) == f.row.Many {
@@ -102,6 +114,9 @@ func TestRounds(t *testing.T) {
 		if signs := f.Workload == workload.SignRawPayload || f.Workload == workload.SignTransaction; signs && (f.Verified == 0) != (f.Target == onPeer) {
 			t.Errorf("%s: no signature was verified", f.row.cell)
 		}
+	}
+	if measured == 0 {
+		t.Error("no processor time was measured")
 	}
 	var printed bytes.Buffer
 	if err := r.table(&printed); err != nil {
@@ -126,8 +141,8 @@ func TestRounds(t *testing.T) {
 func TestRefusedRequestsHaveNoFigures(t *testing.T) {
 	site := newSite(t)
 	// The world of one server is unknown to the other.
-	other := newSite(t)
-	site.targets[onSQLite].address = other.targets[onSQLite].address
+	other := servertest.Start(t, servertest.SQLite(t), patient())
+	site.targets[onSQLite].address = strings.TrimPrefix(other.URL, "http://")
 	m := &measurement{site: site, rounds: 1, time: time.Millisecond, warmUp: time.Millisecond, note: io.Discard}
 	rows, err := m.measure(t.Context(), []cell{{workload.Whoami, 1, false, onFloor}, {workload.Whoami, 1, false, onSQLite}})
 	if err != nil {
@@ -269,24 +284,24 @@ func TestQuickPlan(t *testing.T) {
 func TestFit(t *testing.T) {
 	rows := []*row{{perSecond: 10_000, signing: 20 * time.Microsecond}, {perSecond: 1000, signing: 20 * time.Microsecond}, {err: io.EOF}}
 	tests := []struct {
-		name             string
-		left             time.Duration
-		shortest, longst time.Duration
+		name       string
+		left, want time.Duration
 	}{
-		{"no deadline", 0, time.Second, time.Second},
-		{"plenty", time.Hour, time.Second, time.Second},
-		{"tight", 5 * time.Second, 400 * time.Millisecond, 440 * time.Millisecond}, // (5 - 0.2) / (5 · (1.25 + 1.025))
-		{"late", -time.Second, minTime, minTime},
+		{"no deadline", 0, time.Second},
+		{"plenty", time.Hour, time.Second},
+		{"tight", 5 * time.Second, 422 * time.Millisecond}, // (5 - 0.2) / (5 · (1.25 + 1.025))
+		{"late", -time.Second, minTime},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &measurement{rounds: 5, time: time.Second}
+			now := time.Now()
 			if tt.left != 0 {
-				m.deadline = time.Now().Add(tt.left)
+				m.deadline = now.Add(tt.left)
 			}
-			m.fit(rows)
-			if m.time < tt.shortest || m.time > tt.longst {
-				t.Errorf("got %v, want %v to %v", m.time, tt.shortest, tt.longst)
+			m.fit(rows, now)
+			if got := m.time.Round(time.Millisecond); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
 	}

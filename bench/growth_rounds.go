@@ -149,8 +149,8 @@ func (c *cellar) startGrown(ctx context.Context, g *grown, anew bool) (err error
 
 // awaitReady returns when the server says that it is ready.
 func awaitReady(address string) error {
-	client := http.Client{Timeout: 10 * time.Second}
-	deadline := time.Now().Add(30 * time.Second)
+	client := http.Client{Timeout: time.Minute}
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		reply, err := client.Get(address + "/readyz")
 		if err == nil {

@@ -76,7 +76,7 @@ func (m *measurement) measure(ctx context.Context, cells []cell) ([]*row, error)
 			return nil, err
 		}
 	}
-	m.fit(rows)
+	m.fit(rows, time.Now())
 	for round := range m.rounds {
 		fmt.Fprintf(m.note, "round %d of %d, %v each\n", round+1, m.rounds, m.time.Round(time.Millisecond))
 		order := slices.Clone(rows)
@@ -134,13 +134,13 @@ func (m *measurement) warm(r *row) error {
 
 // fit shortens the measurements so that all end before the deadline. Signing
 // the requests takes time too, the more the longer a measurement is.
-func (m *measurement) fit(rows []*row) {
+func (m *measurement) fit(rows []*row, now time.Time) {
 	if m.deadline.IsZero() {
 		return
 	}
 	const overhead = 20 * time.Millisecond // connecting, collecting garbage, checking
 	var perTime float64
-	left := time.Until(m.deadline)
+	left := m.deadline.Sub(now)
 	for _, r := range rows {
 		if r.err == nil {
 			perTime += float64(m.rounds) * (1 + reserve*r.perSecond*r.signing.Seconds())
@@ -177,15 +177,16 @@ func (m *measurement) takeWith(c cell, n int, during time.Duration, begin func()
 		return 0, nil, err
 	}
 	signing = time.Since(begun)
+	// The generator allocates next to nothing while the clock runs; a
+	// collection that started by chance would take the server's processor. It
+	// comes first: servers do not wait for long on a connection that is silent.
+	runtime.GC()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	clients, err := load.Dial(t.address, c.Connections)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer clients.Close()
-	// The generator allocates next to nothing while the clock runs; a
-	// collection that started by chance would take the server's processor.
-	runtime.GC()
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 
 	begin()
 	before := t.used()
@@ -197,7 +198,7 @@ func (m *measurement) takeWith(c cell, n int, during time.Duration, begin func()
 	s := &sample{
 		Requests: result.Requests(), Elapsed: result.Elapsed,
 		P50: result.Quantile(0.5), P99: result.Quantile(0.99), P999: result.Quantile(0.999),
-		CPU: after.server - before.server, StoreCPU: after.store - before.store, GeneratorCPU: after.generator - before.generator,
+		CPU: after.server.Since(before.server), StoreCPU: after.store.Since(before.store), GeneratorCPU: after.generator.Since(before.generator),
 	}
 	for _, pid := range t.pids() {
 		if bytes, err := process.Resident(pid); err == nil { // one that has ended holds nothing
@@ -209,12 +210,12 @@ func (m *measurement) takeWith(c cell, n int, during time.Duration, begin func()
 }
 
 // used is the processor time of everybody who takes part.
-type used struct{ server, store, generator time.Duration }
+type used struct{ server, store, generator process.Reading }
 
 func (t *target) used() used {
-	u := used{server: process.Total(t.pids()), generator: process.Total([]int{os.Getpid()})}
+	u := used{server: process.Read(t.pids()), generator: process.Read([]int{os.Getpid()})}
 	if t.store != nil {
-		u.store = process.Total(t.store())
+		u.store = process.Read(t.store())
 	}
 	return u
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // postgresServer is a PostgreSQL on which databases are made for a run.
@@ -52,11 +53,27 @@ func (s *postgresServer) create(ctx context.Context, template string) (string, e
 	if template != "" {
 		text += " TEMPLATE " + pgx.Identifier{template}.Sanitize() + " STRATEGY file_copy"
 	}
+	return name, s.exec(ctx, text)
+}
+
+// exec runs a statement about a database as soon as nobody uses that any more.
+// A connection that was closed is gone only when its process is, and the server
+// itself waits no longer than five seconds.
+func (s *postgresServer) exec(ctx context.Context, text string) error {
+	const patience = 2 * time.Minute
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.admin.Exec(ctx, text)
-	return name, err
+	for begun := time.Now(); ; {
+		_, err := s.admin.Exec(ctx, text)
+		failed, ok := errors.AsType[*pgconn.PgError](err)
+		if !ok || failed.Code != objectInUse || time.Since(begun) > patience {
+			return err
+		}
+	}
 }
+
+// objectInUse is a code of PostgreSQL (appendix A of its manual).
+const objectInUse = "55006"
 
 // url is the address of a database of the server.
 func (s *postgresServer) url(name string) string {
@@ -75,7 +92,7 @@ func (s *postgresServer) local() bool {
 // processes are those of the whole server: some of its work is done by ones
 // that belong to no connection.
 func (s *postgresServer) processes() []int {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,15 +126,13 @@ func (s *postgresServer) size(ctx context.Context, name string) (n int64, err er
 }
 
 func (s *postgresServer) drop(name string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, _ = s.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)")
+	_ = s.exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)")
 }
 
 func (s *postgresServer) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -176,7 +176,7 @@ func (r *report) figures(m *row) *figure {
 	f.StoreCPU = over(m, func(s sample) float64 { return micros(s.StoreCPU) / float64(s.Requests) })
 	f.GeneratorCPU = over(m, func(s sample) float64 { return micros(s.GeneratorCPU) / float64(s.Requests) })
 	f.GeneratorShare = over(m, func(s sample) float64 {
-		return float64(s.GeneratorCPU) / float64(s.GeneratorCPU+s.CPU+s.StoreCPU)
+		return float64(s.GeneratorCPU) / float64(max(1, s.GeneratorCPU+s.CPU+s.StoreCPU))
 	})
 	f.ResidentMB = over(m, func(s sample) float64 { return float64(s.Resident) / 1e6 })
 	for _, s := range m.samples {

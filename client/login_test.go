@@ -49,7 +49,7 @@ func TestLoginByCode(t *testing.T) {
 		}
 		whoami := func(stamper client.Stamper) {
 			t.Helper()
-			c := &client.Client{BaseURL: s.URL, OrganizationID: child.SubOrganizationID, Stamper: stamper}
+			c := at(s, child.SubOrganizationID, stamper)
 			if who, err := c.Whoami(ctx, client.WhoamiRequest{}); err != nil || who.Username != "Owner" {
 				t.Errorf("%+v, %v", who, err)
 			}
@@ -75,7 +75,7 @@ func TestLoginByCode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		login := &client.Client{BaseURL: s.URL, OrganizationID: s.Root.OrganizationID, Stamper: stamper}
+		login := at(s, s.Root.OrganizationID, stamper)
 		if _, _, err := login.StampLogin(ctx, client.StampLoginParameters{PublicKey: key.PublicKey()}); err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestLoginByCode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		user := &client.Client{BaseURL: s.URL, OrganizationID: child.SubOrganizationID, Stamper: key.Stamper()}
+		user := at(s, child.SubOrganizationID, key.Stamper())
 		session, _, err := user.CreateReadWriteSession(ctx, client.CreateReadWriteSessionParameters{TargetPublicKey: recipient.PublicKey()})
 		if err != nil {
 			t.Fatal(err)
@@ -137,11 +137,11 @@ func TestLoginByIssuer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		login := &client.Client{BaseURL: s.URL, OrganizationID: s.Root.OrganizationID, Stamper: stamper}
+		login := at(s, s.Root.OrganizationID, stamper)
 		if _, _, err := login.StampLogin(ctx, client.StampLoginParameters{PublicKey: key.PublicKey()}); err != nil {
 			t.Fatal(err)
 		}
-		user := &client.Client{BaseURL: s.URL, OrganizationID: child.SubOrganizationID, Stamper: key.Stamper()}
+		user := at(s, child.SubOrganizationID, key.Stamper())
 		if who, err := user.Whoami(ctx, client.WhoamiRequest{}); err != nil || who.Username != "Ada" {
 			t.Errorf("%+v, %v", who, err)
 		}

@@ -12,19 +12,23 @@ import (
 
 	"latchkey/client"
 	"latchkey/internal/oidctest"
-	"latchkey/internal/pgtest"
 	"latchkey/internal/servertest"
 )
 
 func TestMain(m *testing.M) {
-	code := pgtest.Main(m)
+	code := servertest.Main(m)
 	oidctest.Clean()
 	os.Exit(code)
 }
 
 // of is a typed client of somebody at the server.
 func of(s *servertest.Server, c *servertest.Caller) *client.Client {
-	return &client.Client{BaseURL: s.URL, Stamper: c.Stamper, OrganizationID: c.OrganizationID}
+	return at(s, c.OrganizationID, c.Stamper)
+}
+
+// at is one of whoever stamps, which waits for as long as a busy machine takes.
+func at(s *servertest.Server, organizationID string, stamper client.Stamper) *client.Client {
+	return &client.Client{BaseURL: s.URL, OrganizationID: organizationID, Stamper: stamper, HTTP: &http.Client{Timeout: 5 * time.Minute}}
 }
 
 func expect(s *servertest.Server, c *servertest.Caller) client.Expect {

@@ -80,15 +80,18 @@ need() {
 		${root[@]+"${root[@]}"} mkdir -p /etc/postgresql-common
 		say 'create_main_cluster = false' | ${root[@]+"${root[@]}"} tee /etc/postgresql-common/createcluster.conf >/dev/null
 	fi
-	# Another apt-get may hold the lock (a second run of this script, an upgrade).
-	for _ in 1 2 3 4 5 6; do
-		if ${root[@]+"${root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq update >"$work/apt.log" 2>&1 &&
+	# Another apt-get may hold the lock (a second run of this script, an upgrade),
+	# and a mirror may be away for a moment.
+	local attempt
+	for ((attempt = 0; attempt < 60; attempt++)); do
+		if ${root[@]+"${root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=5 update >"$work/apt.log" 2>&1 &&
 			${root[@]+"${root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
-				-o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold \
+				-o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold \
 				install "${packages[@]}" >>"$work/apt.log" 2>&1 </dev/null; then
 			return
 		fi
-		grep -q 'Could not get lock' "$work/apt.log" || break
+		# Whatever else is wrong is tried twice more.
+		grep -q 'Could not get lock' "$work/apt.log" || attempt=$((attempt + 20))
 		sleep 5
 	done
 	tail -n 20 "$work/apt.log" >&2
@@ -125,7 +128,13 @@ install_npm() (
 	flock 9
 	hash=$(find . -name node_modules -prune -o \( -name package.json -o -name package-lock.json \) -print0 | sort -z | xargs -0 cat | sha256sum | cut -d' ' -f1)
 	[ "$(cat node_modules/.installed-from 2>/dev/null)" != "$hash" ] || exit 0
-	npm ci --no-progress --loglevel=error
+	# What was fetched once is not asked for again, and a registry may be away for a
+	# moment.
+	for wait in 5 30 60 0; do
+		! npm ci --no-progress --loglevel=error --prefer-offline --fetch-retries=5 || break
+		[ "$wait" != 0 ] || die "npm ci failed in $1"
+		sleep "$wait"
+	done
 	echo "$hash" >node_modules/.installed-from
 )
 
@@ -201,7 +210,7 @@ start_postgres() {
 		port=$((20000 + RANDOM % 12000))
 		# Durability is not what is tested here, and it is thrown away.
 		(cd / && as_postgres "$bin/postgres" -D "$dir/data" -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
-			-c fsync=off -c full_page_writes=off -c max_connections=200) >"$log" 2>&1 </dev/null &
+			-c fsync=off -c full_page_writes=off -c max_connections=500) >"$log" 2>&1 </dev/null &
 		postgres=$!
 		if await_postgres "$dir/data/postmaster.pid"; then
 			export LATCHKEY_TEST_POSTGRES="postgres://postgres@127.0.0.1:$port/postgres?sslmode=disable" PSQL="$bin/psql"
@@ -214,10 +223,11 @@ start_postgres() {
 }
 
 # await_postgres FILE waits for our own server to say that it is ready, in its
-# pid file: asking the port could be answered by another one.
+# pid file: asking the port could be answered by another one. A slow machine
+# needs long; a port that is taken ends the server.
 await_postgres() {
 	local i
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < 3000; i++)); do
 		kill -0 "$postgres" 2>/dev/null || return 1
 		[[ "$(sed -n 8p "$1" 2>/dev/null)" == ready* ]] && return 0
 		sleep 0.1

@@ -77,7 +77,7 @@ func Start(c Config) (*Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /public/v1/query/{operation}", s.query)
 	mux.HandleFunc("POST /public/v1/submit/{operation}", s.submit)
-	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	go func() { s.served <- s.http.Serve(listener) }()
 	return s, nil
 }

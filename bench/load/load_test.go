@@ -1,14 +1,18 @@
 package load
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -35,8 +39,6 @@ func start(t *testing.T) (address string, seen func() map[string]int) {
 			w.WriteHeader(http.StatusForbidden)
 		case "/chunks":
 			w.(http.Flusher).Flush()
-		case "/slow":
-			time.Sleep(20 * time.Millisecond)
 		}
 		_, _ = w.Write(body)
 	}))
@@ -97,22 +99,76 @@ func TestRunSendsEachRequestOnce(t *testing.T) {
 	}
 }
 
+// pipes are n connections in memory to a server that takes a time for each
+// request; 0: it never answers.
+func pipes(n int, takes time.Duration) *Clients {
+	c := new(Clients)
+	for range n {
+		ours, theirs := net.Pipe()
+		c.connections = append(c.connections, &connection{Conn: ours, reader: bufio.NewReader(ours)})
+		go func() {
+			defer theirs.Close()
+			for r := bufio.NewReader(theirs); ; {
+				request, err := http.ReadRequest(r)
+				if err != nil {
+					return
+				}
+				if _, err := io.Copy(io.Discard, request.Body); err != nil || takes == 0 {
+					_, _ = r.ReadByte() // until the connection is closed
+					return
+				}
+				time.Sleep(takes)
+				if _, err := io.WriteString(theirs, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); err != nil {
+					return
+				}
+			}
+		}()
+	}
+	return c
+}
+
 func TestRunEndsInTime(t *testing.T) {
-	address, _ := start(t)
 	requests := make([]Request, 10_000)
 	for i := range requests {
-		requests[i] = request("/slow", "x")
+		requests[i] = request("/", "x")
 	}
-	result, err := dial(t, address, 2).Run(requests, 100*time.Millisecond, 0)
-	if err != nil {
-		t.Fatal(err)
+	const takes = 20 * time.Millisecond
+	tests := []struct {
+		name            string
+		during, elapsed time.Duration
+		want            int
+	}{
+		{"while a reply is out", 90 * time.Millisecond, 100 * time.Millisecond, 10},
+		{"before the first reply", time.Nanosecond, takes, 2},
 	}
-	if n := result.Requests(); n < 2 || n > 20 {
-		t.Errorf("%d requests of 20 ms on 2 connections in 100 ms", n)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clients := pipes(2, takes)
+				defer clients.Close()
+				result, err := clients.Run(requests, tt.during, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if result.Requests() != tt.want || result.Elapsed != tt.elapsed {
+					t.Errorf("%d requests in %v, want %d in %v", result.Requests(), result.Elapsed, tt.want, tt.elapsed)
+				}
+				if result.Latencies[0] != takes || result.Quantile(1) != takes {
+					t.Errorf("latencies of %v to %v, want %v", result.Latencies[0], result.Quantile(1), takes)
+				}
+			})
+		})
 	}
-	if result.Quantile(0.5) < 20*time.Millisecond {
-		t.Errorf("a latency of %v", result.Quantile(0.5))
-	}
+	t.Run("without a reply", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			clients := pipes(1, 0)
+			defer clients.Close()
+			begun := time.Now()
+			if _, err := clients.Run(requests, time.Second, 0); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) != time.Second+patience {
+				t.Errorf("got %v after %v", err, time.Since(begun))
+			}
+		})
+	})
 }
 
 func TestRunFails(t *testing.T) {

@@ -23,13 +23,26 @@ func CPU(pid int) (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
-// Total is CPU of several processes together. Those that have ended meanwhile
-// count nothing.
-func Total(pids []int) (sum time.Duration) {
+// Reading is the processor time of several processes, by their ids.
+type Reading map[int]time.Duration
+
+// Read reads CPU of processes. Those that have ended meanwhile are left out.
+func Read(pids []int) Reading {
+	r := Reading{}
 	for _, pid := range pids {
 		if used, err := CPU(pid); err == nil {
-			sum += used
+			r[pid] = used
 		}
+	}
+	return r
+}
+
+// Since is what the processes have used together since an earlier reading. One
+// that was not there then counts in full. One that has ended counts nothing:
+// what it used before must not be taken from what the others used since.
+func (r Reading) Since(earlier Reading) (sum time.Duration) {
+	for pid, used := range r {
+		sum += used - earlier[pid]
 	}
 	return sum
 }

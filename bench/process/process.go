@@ -42,7 +42,7 @@ type Line struct {
 const (
 	// readyIn is for a server on an empty store, and for one that has to sort
 	// out what a killed one left behind.
-	readyIn = 30 * time.Second
+	readyIn = 2 * time.Minute
 	// lookEvery is also how exactly the time until it is ready is known.
 	lookEvery = 2 * time.Millisecond
 )
@@ -129,7 +129,7 @@ func (c *Child) Stop() {
 	_ = c.process.Signal(syscall.SIGTERM)
 	select {
 	case <-c.exited:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		if err := c.process.Kill(); !errors.Is(err, os.ErrProcessDone) {
 			<-c.exited
 		}

@@ -1,28 +1,43 @@
 package main
 
 import (
-	"net"
+	"flag"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"latchkey/internal/pgtest"
+	"latchkey/internal/servertest"
 )
 
 // The scripts in testdata run the real program the way a person does.
 func TestMain(m *testing.M) {
+	_ = os.Setenv("GORACE", endAtOnce())
 	testscript.Main(tests{m}, map[string]func(){"latchkey": main})
 }
+
+// endAtOnce are the settings of the race detector, without the second for which
+// it puts off the end of a program, to hear of races until the last moment: the
+// program is run some hundred times.
+func endAtOnce() string { return strings.TrimSpace("atexit_sleep_ms=0 " + os.Getenv("GORACE")) }
 
 // tests stops the private PostgreSQL after the last test.
 type tests struct{ m *testing.M }
 
-func (t tests) Run() int { return pgtest.Main(t.m) }
+func (t tests) Run() int {
+	// Most of what is tested here waits for another process.
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		_ = parallel.Value.Set("4")
+	}
+	return pgtest.Main(t.m)
+}
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -34,52 +49,72 @@ func TestScripts(t *testing.T) {
 			"envfile": envfile,
 			"serving": serving,
 			"message": message,
+			"logged":  logged,
+			// postgres makes a database: its URL is $POSTGRES.
+			"postgres": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("POSTGRES", pgtest.URL(t)) },
 		},
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("POSTGRES", pgtest.URL(t))
-			// Somebody else could take the port before the script does; that
-			// is rare enough, and fails loudly.
-			probe, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				return err
-			}
-			e.Setenv("ADDRESS", probe.Addr().String())
-			return probe.Close()
+			e.Setenv("GORACE", os.Getenv("GORACE"))
+			e.Setenv("ADDRESS", servertest.Reserve(t))
+			return nil
 		},
 	})
+}
+
+// patience is far more than anything here takes, on whatever machine.
+const patience = 5 * time.Minute
+
+// await asks until the answer is yes.
+func await(holds func() bool) bool {
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(25 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
+// answers reports whether a server is ready.
+func answers(url string) bool {
+	reply, err := http.Get(url + "/readyz")
+	if err != nil {
+		return false
+	}
+	reply.Body.Close()
+	return reply.StatusCode == http.StatusOK
 }
 
 // ready DIR waits until the dev server of a data folder answers.
 func ready(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
-	for range 2400 { // a minute
-		if f, err := readDevFile(dir); err == nil && f.BaseURL != "" {
-			if reply, err := http.Get(f.BaseURL + "/readyz"); err == nil {
-				reply.Body.Close()
-				if reply.StatusCode == http.StatusOK {
-					ts.Setenv("URL", f.BaseURL)
-					ts.Setenv("ORGANIZATION", f.OrganizationID)
-					return
-				}
-			}
+	if !await(func() bool {
+		f, err := readDevFile(dir)
+		if err != nil || f.BaseURL == "" || !answers(f.BaseURL) {
+			return false
 		}
-		time.Sleep(25 * time.Millisecond)
+		ts.Setenv("URL", f.BaseURL)
+		ts.Setenv("ORGANIZATION", f.OrganizationID)
+		return true
+	}) {
+		ts.Fatalf("no server became ready in %s", dir)
 	}
-	ts.Fatalf("no server became ready in %s", dir)
 }
 
 // serving waits until a server answers at $ADDRESS.
 func serving(ts *testscript.TestScript, _ bool, _ []string) {
-	for range 2400 { // a minute
-		if reply, err := http.Get("http://" + ts.Getenv("ADDRESS") + "/readyz"); err == nil {
-			reply.Body.Close()
-			if reply.StatusCode == http.StatusOK {
-				return
-			}
-		}
-		time.Sleep(25 * time.Millisecond)
+	if !await(func() bool { return answers("http://" + ts.Getenv("ADDRESS")) }) {
+		ts.Fatalf("no server became ready at %s", ts.Getenv("ADDRESS"))
 	}
-	ts.Fatalf("no server became ready at %s", ts.Getenv("ADDRESS"))
+}
+
+// logged FILE TEXT waits until a file holds a text.
+func logged(ts *testscript.TestScript, _ bool, args []string) {
+	if !await(func() bool {
+		text, _ := os.ReadFile(ts.MkAbs(args[0])) // it may not be there yet
+		return strings.Contains(string(text), args[1])
+	}) {
+		ts.Fatalf("%s does not say %q", args[0], args[1])
+	}
 }
 
 // mode PERMISSIONS FILE checks the permissions of a file.
@@ -103,19 +138,18 @@ func envfile(ts *testscript.TestScript, _ bool, args []string) {
 func message(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	for range 400 {
-		names, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "[^.]*.eml")) // sorted by time
+	pattern := filepath.Join(ts.MkAbs(args[0]), "[^.]*.eml")
+	var names []string // sorted by time
+	if !await(func() bool {
+		names, err = filepath.Glob(pattern)
 		ts.Check(err)
-		if len(names) == want {
-			newest := names[want-1]
-			text, err := os.ReadFile(newest)
-			ts.Check(err)
-			info, err := os.Stat(newest)
-			ts.Check(err)
-			ts.Check(os.WriteFile(ts.MkAbs(args[2]), text, info.Mode()))
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
+		return len(names) >= want
+	}) || len(names) != want {
+		ts.Fatalf("%s holds %d mails, not %d", args[0], len(names), want)
 	}
-	ts.Fatalf("%s does not hold %d mails", args[0], want)
+	text, err := os.ReadFile(names[want-1])
+	ts.Check(err)
+	info, err := os.Stat(names[want-1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), text, info.Mode()))
 }

@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 import { note } from './record.mjs';
+import { patience, until } from './until.mjs';
 
 // The browser: CHROMIUM, or the first that is installed.
 function program() {
@@ -62,7 +63,10 @@ async function startBrowser() {
   const listeners = new Map();
   const exited = once(child, 'exit').then(() => {
     const error = new Error(`Chromium ended\n${complaints}`);
-    waiting.forEach(({ reject }) => reject(error));
+    waiting.forEach(({ reject, timer }) => {
+      clearTimeout(timer);
+      reject(error);
+    });
   });
   commands.on('error', () => {}); // it ended; that is told above
 
@@ -75,8 +79,9 @@ async function startBrowser() {
         listeners.get(method)?.(params);
         continue;
       }
-      const { resolve, reject, what } = waiting.get(id);
+      const { resolve, reject, what, timer } = waiting.get(id);
       waiting.delete(id);
+      clearTimeout(timer);
       if (error) reject(new Error(`${what}: ${error.message}`));
       else resolve(result);
     }
@@ -86,7 +91,8 @@ async function startBrowser() {
   return {
     call: (method, params = {}, sessionId) =>
       new Promise((resolve, reject) => {
-        waiting.set(++last, { resolve, reject, what: method });
+        const timer = setTimeout(() => reject(new Error(`${method}: no answer\n${complaints}`)), patience);
+        waiting.set(++last, { resolve, reject, what: method, timer });
         commands.write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
       }),
     on: (method, listener) => listeners.set(method, listener),
@@ -185,13 +191,13 @@ export function usePage() {
       };
       ({ authenticatorId: plugged } = await call('WebAuthn.addVirtualAuthenticator', { options }));
     };
-    page.open = async () => {
-      await call('Page.enable');
-      const loaded = new Promise((resolve) => browser.on('Page.loadEventFired', resolve));
-      await call('Page.navigate', { url: server.url });
-      await loaded;
-    };
-    await page.open();
+    // The empty page before it may still be there, or go while it is asked.
+    await call('Page.navigate', { url: server.url });
+    const loaded = (url) => location.href === url && document.readyState === 'complete';
+    await until(
+      () => server.url,
+      () => page.run(loaded, server.url).catch(() => false),
+    );
     await page.authenticator();
   });
   after(async () => {

@@ -1,9 +1,8 @@
 // What `latchkey dev` would have sent by mail and SMS: files in its data folder.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-const patience = 20_000;
+import { until } from './until.mjs';
 
 // parse reads the header of a message, and keeps the rest.
 export function parse(text) {
@@ -30,12 +29,9 @@ export function messages({ data }, to) {
 // message waits for the nth message to an address, and gives its header, its
 // code and its bundle.
 export async function message(place, to, nth = 1) {
-  for (const deadline = Date.now() + patience; ; await sleep(20)) {
-    const found = messages(place, to)[nth - 1];
-    if (found) {
-      const { header, body } = found;
-      return { header, body, code: header['x-latchkey-code'], bundle: header['x-latchkey-bundle'] };
-    }
-    if (Date.now() > deadline) throw new Error(`message ${nth} to ${to} did not come`);
-  }
+  const { header, body } = await until(
+    () => `message ${nth} to ${to}`,
+    () => messages(place, to)[nth - 1],
+  );
+  return { header, body, code: header['x-latchkey-code'], bundle: header['x-latchkey-bundle'] };
 }

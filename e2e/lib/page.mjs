@@ -20,12 +20,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { binary } from './server.mjs';
-
-const startTimeout = 30_000;
+import { until } from './until.mjs';
 
 // blocks gives the code blocks of a page: {language, words, text, line}.
 export function blocks(page) {
@@ -84,11 +82,13 @@ async function serve(place, { folder, env }, commands) {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
   const exited = once(child, 'exit');
-  const deadline = Date.now() + startTimeout;
-  while (!existsSync(join(folder, 'latchkey-data/dev.json'))) {
-    assert.ok(child.exitCode === null && Date.now() < deadline, `the server did not start\n${output}`);
-    await sleep(25);
-  }
+  await until(
+    () => `dev.json of the server\n${output}`,
+    () => {
+      assert.ok(child.exitCode === null && child.signalCode === null, `the server ended\n${output}`);
+      return existsSync(join(folder, 'latchkey-data/dev.json'));
+    },
+  );
   return {
     output: () => output,
     async stop() {

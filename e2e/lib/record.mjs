@@ -3,6 +3,7 @@
 // only listens: Node tells of every request that the process makes. With RECORD
 // set to a folder, what was seen goes into files there when the process ends.
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -71,7 +72,8 @@ function header(headers) {
 
 process.on('exit', () => {
   if (!process.env.RECORD || seen.size === 0) return;
-  const write = (ending, lines) => writeFileSync(join(process.env.RECORD, `${process.pid}.${ending}`), lines.join(''));
+  const name = randomUUID(); // the number of a process may come again
+  const write = (ending, lines) => writeFileSync(join(process.env.RECORD, `${name}.${ending}`), lines.join(''));
   write(
     'txt',
     [...seen].sort().map((line) => `${line}\n`),

@@ -7,8 +7,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+
+import { patience, until } from './until.mjs';
 
 export const binary = process.env.LATCHKEY_BIN ?? fileURLToPath(new URL('../../bin/latchkey', import.meta.url));
 
@@ -16,9 +17,6 @@ export const binary = process.env.LATCHKEY_BIN ?? fileURLToPath(new URL('../../b
 // may create databases; PSQL is the program to do that with.
 const kind = process.env.STORE || 'sqlite';
 export const storeName = kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
-
-const startTimeout = 30_000;
-const stopTimeout = 30_000;
 
 // A test run that is itself ended must not leave servers or folders behind.
 const running = new Set();
@@ -69,15 +67,6 @@ function stamp(file) {
   }
 }
 
-async function until(what, deadline, check) {
-  for (;;) {
-    const value = await check();
-    if (value) return value;
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what()}`);
-    await sleep(25);
-  }
-}
-
 // launch runs the binary. ready(alive) says where it can be reached, once it is
 // known; alive throws when the process has ended.
 async function launch(args, ready) {
@@ -104,7 +93,7 @@ async function launch(args, ready) {
     // acknowledged is kept, and the exit code says that all went well.
     async stop() {
       child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeout);
+      const timer = setTimeout(() => child.kill('SIGKILL'), patience);
       const [code, signal] = await exited;
       clearTimeout(timer);
       assert.deepEqual({ code, signal }, { code: 0, signal: null }, `SIGTERM must end the server with 0\n${output}`);
@@ -120,10 +109,8 @@ async function launch(args, ready) {
     },
   };
   try {
-    const deadline = Date.now() + startTimeout;
     const baseUrl = await until(
       () => 'the address',
-      deadline,
       () => {
         alive();
         return ready(output);
@@ -132,11 +119,10 @@ async function launch(args, ready) {
     let answer = 'nothing';
     await until(
       () => `readyz at ${baseUrl} (last: ${answer})`,
-      deadline,
       async () => {
         alive();
         try {
-          const reply = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) });
+          const reply = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(patience) });
           answer = `${reply.status} ${await reply.text()}`;
           return reply.status === 200;
         } catch (error) {

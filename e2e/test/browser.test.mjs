@@ -264,14 +264,14 @@ describe(`browser on ${storeName}`, () => {
       const { sessionToken, credentialId } = await call('loginWithPasskey');
       assert.equal(credentialId, passkey.attestation.credentialId);
       await isSession(sessionToken);
-      const { session } = await call('refreshSession', { expirationSeconds: '300' });
+      const { session } = await call('refreshSession', { expirationSeconds: '1200' });
       await isSession(session);
       assert.notEqual(session, sessionToken);
     });
 
     it('a session that has ended is known as such', async () => {
       await call('loginWithPasskey', { expirationSeconds: '1' });
-      await sleep(1500);
+      await sleep(1500); // it ended a second after the server made it
       const code = await page.run(() => core.fetchUser().catch((error) => error.code));
       assert.equal(code, 'SESSION_EXPIRED');
       await call('loginWithPasskey');

@@ -7,7 +7,7 @@ import { stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const patience = 20_000;
+const patience = 300_000; // longer than any machine is slow
 
 // mails are those to an address, oldest first.
 export function mails(data, address) {

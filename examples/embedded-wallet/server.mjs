@@ -3,5 +3,5 @@ import { startApp } from './app.mjs';
 import { server } from './latchkey.mjs';
 
 const app = await startApp({ ...server, port: Number(process.env.PORT ?? 3000) });
-console.log(`Open ${app.url} in a browser. Stop with Ctrl-C.`);
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, app.stop);
+console.log(`Open ${app.url} in a browser. Stop with Ctrl-C.`);

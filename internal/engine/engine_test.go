@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -182,6 +183,16 @@ func withTime(t *testing.T, body []byte, at time.Time) []byte {
 	return changed
 }
 
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	const patience = 2 * time.Minute
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
 // TestRevocation deletes a key while its owner keeps using it: no request that
 // starts after the deletion was acknowledged is served.
 func TestRevocation(t *testing.T) {
@@ -193,10 +204,11 @@ func TestRevocation(t *testing.T) {
 			"apiKeyName": "spare", "publicKey": spare.Key.PublicKey(), "curveType": client.P256.CurveType(),
 		}}})
 		var wait sync.WaitGroup
+		var served atomic.Int32
 		revoked := make(chan struct{})
 		for range 4 {
 			wait.Go(func() {
-				for range 200 {
+				for !t.Failed() {
 					var after bool
 					select {
 					case <-revoked:
@@ -209,10 +221,11 @@ func TestRevocation(t *testing.T) {
 						}
 						return
 					}
+					served.Add(1)
 				}
 			})
 		}
-		time.Sleep(20 * time.Millisecond)
+		until(t, "the key is in use", func() bool { return served.Load() >= 10 })
 		s.Root.Submit(t, "delete_api_keys", m{"userId": ada.UserID, "apiKeyIds": []any{key}})
 		close(revoked)
 		wait.Wait()
@@ -345,19 +358,17 @@ func TestOutage(t *testing.T) {
 	database.Restart(t)
 	// Connections that were open break when they are first used again; the
 	// client does what it is told.
-	reply := s.Root.Post(t, "create_user_tag", body)
-	for range 20 {
-		if reply.Status != http.StatusServiceUnavailable {
-			break
-		}
+	var reply Reply
+	until(t, "the server takes requests", func() bool {
 		reply = s.Root.Post(t, "create_user_tag", body)
-	}
+		return reply.Status != http.StatusServiceUnavailable
+	})
 	if reply.Status != http.StatusOK {
 		t.Errorf("HTTP %d: %s", reply.Status, reply.Body)
 	}
-	if reply := Send(t, http.MethodGet, s.URL+"/readyz", http.Header{}, nil); reply.Status != http.StatusOK {
-		t.Errorf("the database is back, but readyz says %d", reply.Status)
-	}
+	until(t, "the server is ready", func() bool {
+		return Send(t, http.MethodGet, s.URL+"/readyz", http.Header{}, nil).Status == http.StatusOK
+	})
 	if got := len(s.Root.Query(t, "list_user_tags", nil).Get("userTags").List()); got != 2 {
 		t.Errorf("%d tags of 2", got)
 	}

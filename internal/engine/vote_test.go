@@ -206,49 +206,51 @@ func TestConsensusOfPolicy(t *testing.T) {
 // TestGroundTakenAway changes what a vote rests on between the votes.
 func TestGroundTakenAway(t *testing.T) {
 	const two = "approvers.filter(u, u.alias == 'Ada' || u.alias == 'Bob').count() >= 2"
-	for name, change := range map[string]func(t *testing.T, s *Server, ada *Caller, policyID string){
-		"the credential is deleted": func(t *testing.T, s *Server, ada *Caller, _ string) {
-			key := s.Root.Query(t, "get_api_keys", m{"userId": ada.UserID}).Get("apiKeys", 0, "apiKeyId").Text()
+	changes := map[string]func(t *testing.T, s *Server, root, ada *Caller, policyID string){
+		"the credential is deleted": func(t *testing.T, s *Server, root, ada *Caller, _ string) {
+			key := root.Query(t, "get_api_keys", m{"userId": ada.UserID}).Get("apiKeys", 0, "apiKeyId").Text()
 			spare := s.Stranger(t, ada)
-			s.Root.Submit(t, "create_api_keys", m{"userId": ada.UserID, "apiKeys": []any{m{
+			root.Submit(t, "create_api_keys", m{"userId": ada.UserID, "apiKeys": []any{m{
 				"apiKeyName": "spare", "publicKey": spare.Key.PublicKey(), "curveType": client.P256.CurveType(),
 			}}})
-			s.Root.Submit(t, "delete_api_keys", m{"userId": ada.UserID, "apiKeyIds": []any{key}})
+			root.Submit(t, "delete_api_keys", m{"userId": ada.UserID, "apiKeyIds": []any{key}})
 		},
-		"the user is deleted": func(t *testing.T, s *Server, ada *Caller, _ string) {
-			s.Root.Submit(t, "delete_users", m{"userIds": []any{ada.UserID}})
+		"the user is deleted": func(t *testing.T, s *Server, root, ada *Caller, _ string) {
+			root.Submit(t, "delete_users", m{"userIds": []any{ada.UserID}})
 		},
-		"the user is renamed": func(t *testing.T, s *Server, ada *Caller, _ string) {
-			s.Root.Submit(t, "update_user_name", m{"userId": ada.UserID, "userName": "Somebody else"})
+		"the user is renamed": func(t *testing.T, s *Server, root, ada *Caller, _ string) {
+			root.Submit(t, "update_user_name", m{"userId": ada.UserID, "userName": "Somebody else"})
 		},
-		"the policy asks for more": func(t *testing.T, s *Server, _ *Caller, id string) {
-			s.Root.Submit(t, "update_policy", m{"policyId": id, "policyConsensus": strings.Replace(two, ">= 2", ">= 3", 1)})
+		"the policy asks for more": func(t *testing.T, s *Server, root, _ *Caller, id string) {
+			root.Submit(t, "update_policy", m{"policyId": id, "policyConsensus": strings.Replace(two, ">= 2", ">= 3", 1)})
 		},
-		"the policy is deleted": func(t *testing.T, s *Server, _ *Caller, id string) {
-			s.Root.Submit(t, "delete_policy", m{"policyId": id})
+		"the policy is deleted": func(t *testing.T, s *Server, root, _ *Caller, id string) {
+			root.Submit(t, "delete_policy", m{"policyId": id})
 		},
-		"a DENY is added": func(t *testing.T, s *Server, ada *Caller, _ string) {
-			policy(t, s.Root, "no", "EFFECT_DENY", fmt.Sprintf("approvers.any(u, u.id == '%s')", ada.UserID), "")
+		"a DENY is added": func(t *testing.T, s *Server, root, ada *Caller, _ string) {
+			policy(t, root, "no", "EFFECT_DENY", fmt.Sprintf("approvers.any(u, u.id == '%s')", ada.UserID), "")
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			Each(t, func(t *testing.T, s *Server) {
-				ada := s.NewUser(t, s.Root, "Ada", client.P256)
-				bob := s.NewUser(t, s.Root, "Bob", client.P256)
-				id := policy(t, s.Root, "two", "EFFECT_ALLOW", two, "activity.resource == 'WALLET'")
+	}
+	Each(t, func(t *testing.T, s *Server) {
+		for name, change := range changes {
+			t.Run(name, func(t *testing.T) {
+				root := s.Found(t, name)
+				ada := s.NewUser(t, root, "Ada", client.P256)
+				bob := s.NewUser(t, root, "Bob", client.P256)
+				id := policy(t, root, "two", "EFFECT_ALLOW", two, "activity.resource == 'WALLET'")
 				a := ada.Submit(t, "create_wallet", m{"walletName": "Ours", "accounts": []any{}})
 				wantStatus(t, a, waits)
-				change(t, s, ada, id)
+				change(t, s, root, ada, id)
 				reply := bob.Post(t, "approve_activity", bob.Body(t, "approve_activity", fingerprint(a)))
 				if reply.Status == http.StatusOK && reply.JSON(t).Get("activity", "status").Text() == completed {
 					t.Errorf("it was executed on a vote that no longer counts: %s", reply.Body)
 				}
-				if n := len(s.Root.Query(t, "list_wallets", nil).Get("wallets").List()); n != 0 {
+				if n := len(root.Query(t, "list_wallets", nil).Get("wallets").List()); n != 0 {
 					t.Errorf("%d wallets", n)
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 // TestTagsOfAnotherOrganization gives two organizations a tag of one name: a

@@ -75,7 +75,20 @@ const Slow = 8 * time.Second
 // Start starts a process that ends with the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	cmd := exec.Command("go", "run", "latchkey/internal/mailtest/smtpd", "-dir", t.TempDir(), "-slow", Slow.String())
+	return start(t, Slow)
+}
+
+// StartHanging is Start with slow recipients that take longer than any test.
+func StartHanging(t testing.TB) *Server {
+	t.Helper()
+	return start(t, 24*time.Hour)
+}
+
+func start(t testing.TB, slow time.Duration) *Server {
+	t.Helper()
+	// The flags are those of make build: what it compiled is not compiled again.
+	cmd := exec.Command("go", "run", "-trimpath", "-buildvcs=false", "latchkey/internal/mailtest/smtpd", "-dir", t.TempDir(), "-slow", slow.String())
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
 	in, err := cmd.StdinPipe()
@@ -158,7 +171,7 @@ func (s *Server) WaitTexts(n int) []SMS {
 
 func wait[T any](s *Server, n int, received func() []T) []T {
 	s.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		all := received()
 		if len(all) >= n {
 			return all

@@ -80,7 +80,7 @@ func TestLoopbackIsForDevelopment(t *testing.T) {
 	if s := issuer.Stats(); s.Discovery != 0 || s.Connections > 1 {
 		t.Errorf("the issuer was asked: %+v", s)
 	}
-	accept(t, New(Options{Loopback: true}), token)
+	accept(t, New(Options{Loopback: true, Timeout: patience}), token)
 }
 
 // A fetch gives back its turn, whatever comes of it, and waits for one no
@@ -208,8 +208,6 @@ func TestTLS(t *testing.T) {
 		f.client.Transport.(*bounded).base.(*http.Transport).TLSClientConfig = tlsConfig
 		return f
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
 
 	tests := []struct {
 		name     string
@@ -227,7 +225,7 @@ func TestTLS(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			document = tt.document
-			_, err := tt.fetcher.fetch(ctx, s.URL)
+			_, err := tt.fetcher.fetch(t.Context(), s.URL)
 			if tt.want == "" {
 				if err != nil {
 					t.Fatal(err)

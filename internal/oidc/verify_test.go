@@ -17,30 +17,32 @@ import (
 
 // The tests of this file verify tokens of a real issuer, a process of its own.
 
-// slack is what a busy machine may take for itself.
-const slack = 2 * time.Second
+// patience is a time-out that no issuer reaches because the machine is busy.
+const patience = 2 * time.Minute
 
-// clock is the real time, moved.
+// clock stands still unless it is moved.
 type clock struct {
-	mu    sync.Mutex
-	ahead time.Duration
+	mu   sync.Mutex
+	time time.Time
 }
+
+func newClock() *clock { return &clock{time: time.Now()} }
 
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return time.Now().Add(c.ahead)
+	return c.time
 }
 
 func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ahead += d
+	c.time = c.time.Add(d)
 }
 
-// lasting are claims that outlive the tests' moves of the clock.
+// lasting are claims that hold wherever the tests move the clock.
 func lasting() map[string]any {
-	return map[string]any{"exp": time.Now().Add(24 * time.Hour).Unix()}
+	return map[string]any{"iat": time.Now().Add(-time.Hour).Unix(), "exp": time.Now().Add(24 * time.Hour).Unix()}
 }
 
 func accept(t *testing.T, v *Verifier, token string) *domain.Claims {
@@ -63,8 +65,8 @@ func refused(t *testing.T, v *Verifier, token, want string) {
 
 func TestVerify(t *testing.T) {
 	issuer := oidctest.Start(t)
-	v := New(Options{Loopback: true})
-	end := time.Now().Add(time.Minute).Truncate(time.Second).UTC()
+	v := New(Options{Loopback: true, Timeout: patience})
+	end := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
 	claims := map[string]any{"sub": "somebody", "aud": []string{"app"}, "exp": end.Unix(), "nonce": domain.NonceOf("02aa"), "email": "a@b.example"}
 	want := &domain.Claims{
 		Identity:  domain.Identity{Issuer: issuer.URL, Audience: "app", Subject: "somebody"},
@@ -119,7 +121,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{"issuer that is a metadata server", claims("iss", "https://169.254.169.254"), "is in a private network"},
 		{"issuer without TLS", claims("iss", "http://issuer.example"), "plain http is allowed on loopback only"},
 	}
-	v := New(Options{Loopback: true})
+	v := New(Options{Loopback: true, Timeout: patience})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			refused(t, v, issuer.MintToken(tt.token), tt.want)
@@ -132,7 +134,7 @@ func TestVerifyRefuses(t *testing.T) {
 func TestMisbehaviour(t *testing.T) {
 	tests := []struct {
 		mode, want string
-		timeout    bool // must take as long as the time-out allows
+		hangs      bool // only the time-out ends it
 	}{
 		{"hang", "in time: try again later", true},
 		{"drip", "in time: try again later", true},
@@ -156,17 +158,17 @@ func TestMisbehaviour(t *testing.T) {
 			t.Parallel()
 			issuer := oidctest.Start(t)
 			token := issuer.Mint(lasting(), "")
-			var c clock
-			const timeout = 2 * time.Second
-			v := New(Options{Loopback: true, Timeout: timeout, Now: c.now})
-			issuer.Behave(tt.mode)
-			start := time.Now()
-			refused(t, v, token, tt.want)
-			took := time.Since(start)
-			if took > 2*timeout || tt.timeout && took < timeout/2 {
-				t.Errorf("took %v", took)
+			c := newClock()
+			v := New(Options{Loopback: true, Timeout: patience, Now: c.now})
+			usual := v.issuers.timeout
+			if tt.hangs {
+				v.issuers.timeout = time.Second
 			}
-			if s := issuer.Stats(); s.Bytes > 5_000_000 {
+			issuer.Behave(tt.mode)
+			refused(t, v, token, tt.want)
+			v.issuers.timeout = usual
+			// Of 100 MB; the kernel's buffers hold some, too.
+			if s := issuer.Stats(); s.Bytes > 50_000_000 {
 				t.Errorf("%d bytes were taken", s.Bytes)
 			}
 
@@ -183,19 +185,20 @@ func TestMisbehaviour(t *testing.T) {
 	}
 }
 
-// The default time-out holds, too; and who hangs is alone in it.
+// An issuer that hangs is alone in it, and asked once for all who wait.
 func TestHangingIssuerHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	bad, good := oidctest.Start(t), oidctest.Start(t)
-	v := New(Options{Loopback: true})
+	v := New(Options{Loopback: true, Timeout: patience})
 	badToken, goodToken := bad.Mint(nil, ""), good.Mint(nil, "")
 	bad.Behave("hang")
 	const waiting = 20
 	failures := make(chan error, waiting)
-	start := time.Now()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	for range waiting {
 		go func() {
-			_, err := v.Verify(t.Context(), badToken)
+			_, err := v.Verify(ctx, badToken)
 			failures <- err
 		}()
 	}
@@ -203,14 +206,12 @@ func TestHangingIssuerHoldsUpNobody(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	accept(t, v, goodToken)
-	if took := time.Since(start); took > defaultTimeout/2 {
-		t.Errorf("the good issuer waited %v", took)
+	if n := len(failures); n > 0 {
+		t.Errorf("the good issuer waited for the bad one: %d have given up", n)
 	}
+	cancel()
 	for range waiting {
-		checkRefusal(t, <-failures, badToken, "in time: try again later")
-	}
-	if took := time.Since(start); took > defaultTimeout+slack {
-		t.Errorf("took %v", took)
+		checkRefusal(t, <-failures, badToken, "did not answer in time")
 	}
 	if n := bad.Stats().Discovery; n != 1 {
 		t.Errorf("the hanging issuer was asked %d times at once", n)
@@ -220,7 +221,7 @@ func TestHangingIssuerHoldsUpNobody(t *testing.T) {
 // One who is gone is not waited for.
 func TestCancelledRequest(t *testing.T) {
 	issuer := oidctest.Start(t)
-	v := New(Options{Loopback: true})
+	v := New(Options{Loopback: true, Timeout: patience})
 	token := issuer.Mint(nil, "")
 	issuer.Behave("hang")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -266,8 +267,8 @@ func TestTimeoutNamesTheStep(t *testing.T) {
 
 func TestRotation(t *testing.T) {
 	issuer := oidctest.Start(t)
-	var c clock
-	v := New(Options{Loopback: true, Now: c.now})
+	c := newClock()
+	v := New(Options{Loopback: true, Timeout: patience, Now: c.now})
 	old := issuer.Mint(lasting(), "")
 	accept(t, v, old)
 
@@ -305,7 +306,7 @@ func TestRotation(t *testing.T) {
 // for their hour.
 func TestIssuerGoesDown(t *testing.T) {
 	issuer := oidctest.Start(t)
-	v := New(Options{Loopback: true})
+	v := New(Options{Loopback: true, Timeout: patience})
 	good, stranger := issuer.Mint(nil, ""), issuer.MintToken(oidctest.Token{Key: "stranger"})
 	accept(t, v, good)
 	issuer.Behave("error")
@@ -317,8 +318,8 @@ func TestIssuerGoesDown(t *testing.T) {
 // brought a token of a newer one.
 func TestRemovedKeyDies(t *testing.T) {
 	issuer := oidctest.Start(t)
-	var c clock
-	v := New(Options{Loopback: true, Now: c.now})
+	c := newClock()
+	v := New(Options{Loopback: true, Timeout: patience, Now: c.now})
 	token := issuer.Mint(lasting(), "")
 	accept(t, v, token)
 	issuer.Rotate()
@@ -330,7 +331,7 @@ func TestRemovedKeyDies(t *testing.T) {
 
 func TestConcurrentVerifications(t *testing.T) {
 	issuer := oidctest.Start(t)
-	v := New(Options{Loopback: true})
+	v := New(Options{Loopback: true, Timeout: patience})
 	tokens := []string{issuer.Mint(nil, "RS256"), issuer.Mint(nil, "ES256")}
 	var all sync.WaitGroup
 	for i := range 100 {
@@ -343,5 +344,15 @@ func TestConcurrentVerifications(t *testing.T) {
 	all.Wait()
 	if s := issuer.Stats(); s.Discovery != 1 || s.Keys != 1 {
 		t.Errorf("asked more than once: %+v", s)
+	}
+}
+
+// A fetch ends before those who wait for it, and both within the time-out.
+func TestTimeouts(t *testing.T) {
+	for given, want := range map[time.Duration]time.Duration{0: defaultTimeout, 10 * time.Second: 10 * time.Second} {
+		v := New(Options{Timeout: given})
+		if v.timeout != want || v.issuers.timeout <= 0 || v.issuers.timeout >= want {
+			t.Errorf("%v: got %v, and %v for a fetch", given, v.timeout, v.issuers.timeout)
+		}
 	}
 }

@@ -150,7 +150,7 @@ func TestCommandEnds(t *testing.T) {
 			if err := command.Start(); err != nil {
 				t.Fatal(err)
 			}
-			kill := time.AfterFunc(20*time.Second, func() { _ = command.Process.Kill() })
+			kill := time.AfterFunc(2*time.Minute, func() { _ = command.Process.Kill() })
 			defer kill.Stop()
 			line, err := bufio.NewReader(stdout).ReadBytes('\n')
 			var ready map[string]string

@@ -63,7 +63,7 @@ var Modes = []string{
 	"normal",
 	"hang",         // accept the request for the discovery document, and never answer
 	"drip",         // answer it one byte at a time
-	"huge",         // answer it with 10 MB
+	"huge",         // answer it with 100 MB
 	"error",        // answer it with status 500
 	"redirect",     // answer it with a redirect to a good one
 	"not-json",     // answer it with HTML
@@ -75,7 +75,7 @@ var Modes = []string{
 }
 
 // hugeAnswer is the size of the answer in mode huge.
-const hugeAnswer = 10_000_000
+const hugeAnswer = 100_000_000
 
 // Stats is what the server saw.
 type Stats struct {
@@ -108,7 +108,7 @@ func Run(ctx context.Context, out io.Writer) error {
 	if err := s.rotate(false); err != nil {
 		return err
 	}
-	h := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second, ConnState: s.connState}
+	h := &http.Server{Handler: s.routes(), ReadHeaderTimeout: time.Minute, ConnState: s.connState}
 	context.AfterFunc(ctx, func() { _ = h.Close() })
 	if err := json.NewEncoder(out).Encode(map[string]string{"url": s.url}); err != nil {
 		return err

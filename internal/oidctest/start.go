@@ -38,7 +38,9 @@ func program() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		build := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "issuer"), "latchkey/internal/oidctest/issuer")
+		// The flags are those of make build: what it compiled is not compiled again.
+		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "issuer"), "latchkey/internal/oidctest/issuer")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if output, err := build.CombinedOutput(); err != nil {
 			_ = os.RemoveAll(dir)
 			return "", fmt.Errorf("building the issuer: %w\n%s", err, output)
@@ -81,7 +83,7 @@ func Start(t testing.TB) *Issuer {
 	}
 	t.Cleanup(func() {
 		_ = stdin.Close()
-		kill := time.AfterFunc(10*time.Second, func() { _ = command.Process.Kill() })
+		kill := time.AfterFunc(2*time.Minute, func() { _ = command.Process.Kill() })
 		defer kill.Stop()
 		if err := command.Wait(); err != nil {
 			t.Errorf("oidctest: the issuer did not end cleanly: %v", err)

@@ -1,7 +1,6 @@
 package ops_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,10 +10,8 @@ import (
 
 	"latchkey/client"
 	"latchkey/internal/domain"
-	"latchkey/internal/ids"
 	"latchkey/internal/passkey/passkeytest"
 	. "latchkey/internal/servertest"
-	"latchkey/internal/store"
 )
 
 // authenticator is a passkey on a page. It registers and stamps.
@@ -418,17 +415,9 @@ func TestRecoverUser(t *testing.T) {
 func recoveryKey(t *testing.T, s *Server, c *Caller) *Caller {
 	t.Helper()
 	holder := s.Stranger(t, c)
-	err := s.Store.Update(context.Background(), c.OrganizationID, func(tx *store.Tx) error {
-		return tx.Users().Edit(c.UserID, func(u *domain.User) error {
-			u.APIKeys = append(u.APIKeys, domain.APIKey{
-				ID: ids.New(), Name: "Recovery", PublicKey: holder.Key.PublicKey(), Type: domain.CredentialRecovery,
-				ExpirationSeconds: 900, CreatedAt: time.Now(), UpdatedAt: time.Now(),
-			})
-			return nil
-		})
+	addKey(t, s, c, domain.APIKey{
+		Name: "Recovery", PublicKey: holder.Key.PublicKey(), Type: domain.CredentialRecovery,
+		ExpirationSeconds: 900, CreatedAt: time.Now(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return holder
 }

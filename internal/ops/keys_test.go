@@ -55,8 +55,11 @@ func TestAddressVectors(t *testing.T) {
 	type record struct {
 		Mnemonic, Passphrase, Curve, Path, PrivateKeyHex, AddressFormat, Address string
 	}
-	const each = 3 // of a format
 	Each(t, func(t *testing.T, s *Server) {
+		each := 3 // of a format
+		if s.Kind != "sqlite" {
+			each = 1 // no store has a part in it
+		}
 		type seed struct{ mnemonic, passphrase string }
 		wallets, seen := map[seed][]record{}, map[string]int{}
 		for _, r := range testvectors.Section[record](t, "addresses", "hd") {
@@ -424,14 +427,23 @@ func TestImportRefused(t *testing.T) {
 		})
 		t.Run("expired target", func(t *testing.T) {
 			bundle := s.Seal(t, s.Root, keyTarget(), make([]byte, 31))
+			targets := func() []string {
+				return slices.DeleteFunc(sealedNames(t, s), func(name string) bool { return !strings.Contains(name, "target") })
+			}
+			if len(targets()) == 0 {
+				t.Fatal("no target can be told by its name")
+			}
 			age(t, s, 61*time.Minute)
 			if got := s.Root.Refused(t, 400, "import_private_key", key(bundle)).Get("message").Text(); !strings.Contains(got, "within an hour") {
 				t.Errorf("message: %s", got)
 			}
-			// Its private half does not stay behind.
-			before := len(sealedNames(t, s))
-			if dropped, err := server.Sweep(t.Context(), s.Store, time.Now()); err != nil || dropped == 0 || len(sealedNames(t, s)) != before-dropped {
-				t.Errorf("%d targets were swept, %v; %v are left", dropped, err, sealedNames(t, s))
+			// Its private half does not stay behind, whether it is this sweep
+			// or the server's own that finds it.
+			if _, err := server.Sweep(t.Context(), s.Store, time.Now()); err != nil {
+				t.Error(err)
+			}
+			if left := targets(); len(left) != 0 {
+				t.Errorf("what is left: %v", left)
 			}
 		})
 		t.Run("for somebody else", func(t *testing.T) {

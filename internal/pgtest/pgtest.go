@@ -13,6 +13,7 @@ package pgtest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Env names the variable with the URL of a server that is already running.
@@ -91,17 +93,30 @@ func database(t testing.TB, admin string) string {
 // it still starting, so connecting is tried for a while.
 func run(t testing.TB, admin, sql string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	conn, err := connect(ctx, admin)
 	if err != nil {
 		t.Fatalf("pgtest: connecting: %v", err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.Exec(ctx, sql); err != nil {
-		t.Fatalf("pgtest: %s: %v", sql, err)
+	for {
+		_, err := conn.Exec(ctx, sql)
+		failed, ok := errors.AsType[*pgconn.PgError](err)
+		// A connection that was closed is gone only when its process is, and
+		// the server itself waits for that no longer than five seconds.
+		if ok && failed.Code == objectInUse && ctx.Err() == nil {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("pgtest: %s: %v", sql, err)
+		}
+		return
 	}
 }
+
+// objectInUse is a code of PostgreSQL (appendix A of its manual).
+const objectInUse = "55006"
 
 // connect waits until the server answers.
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -62,11 +63,13 @@ func (s *Server) Kill(t testing.TB) {
 		t.Fatalf("pgtest: %v", err)
 	}
 	// The signal takes effect a moment later; until then it can still fork.
-	for range 1000 {
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
 		if f := stat(s.process.Pid); len(f) > 0 && f[0] == "T" {
 			break
 		}
-		time.Sleep(time.Millisecond)
+		if time.Since(begun) > patience {
+			t.Fatal("pgtest: the server cannot be stopped")
+		}
 	}
 	children := childrenOf(s.process.Pid)
 	for _, pid := range append(children, s.process.Pid) {
@@ -86,20 +89,21 @@ func (s *Server) Kill(t testing.TB) {
 // recovered and answers.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
-	var err error
-	for range 20 {
-		if err = s.launch(); err == nil {
+	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		err := s.launch()
+		if err == nil {
 			return
 		}
 		// A process of the old server that the kill missed, because it was
 		// just being born, ends by itself when it finds its parent dead.
-		if !strings.Contains(err.Error(), "pre-existing shared memory block") {
-			break
+		if !strings.Contains(err.Error(), "pre-existing shared memory block") || time.Since(begun) > patience {
+			t.Fatalf("pgtest: starting again: %v", err)
 		}
-		time.Sleep(500 * time.Millisecond)
 	}
-	t.Fatalf("pgtest: starting again: %v", err)
 }
+
+// patience is how long to wait for anything on a busy machine.
+const patience = 2 * time.Minute
 
 func (s *Server) admin() string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.port)
@@ -120,11 +124,22 @@ func start() (*Server, error) {
 	if err := s.initialize(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	if err := s.launch(); err != nil {
+	for range 10 {
+		// Ports are for everybody: one that was free may be taken meanwhile.
+		if s.port, err = freePort(); err != nil {
+			break
+		}
+		if err = s.launch(); !errors.Is(err, errPort) {
+			break
+		}
+	}
+	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return s, nil
 }
+
+var errPort = errors.New("somebody else has the port")
 
 func (s *Server) initialize() (err error) {
 	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
@@ -142,8 +157,7 @@ func (s *Server) initialize() (err error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	s.port, err = freePort()
-	return err
+	return nil
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
@@ -180,7 +194,7 @@ func (s *Server) launch() error {
 	}
 	s.process, s.exited = cmd.Process, exited
 
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	go func() { // do not wait for a server that has given up
 		select {
@@ -193,9 +207,20 @@ func (s *Server) launch() error {
 	if err != nil {
 		s.kill()
 		out, _ := os.ReadFile(log.Name())
+		if strings.Contains(string(out), "Address already in use") {
+			err = fmt.Errorf("%w: %w", errPort, err)
+		}
 		return fmt.Errorf("the server does not answer: %w\n%s", err, out)
 	}
-	return conn.Close(ctx)
+	// Another server may have come first, and answered in our server's place.
+	var data string
+	if err = conn.QueryRow(ctx, "SHOW data_directory").Scan(&data); err == nil && data != s.data() {
+		err = errPort
+	}
+	if err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))); err != nil {
+		s.kill()
+	}
+	return err
 }
 
 // stop shuts the server down at once and removes its folder.
@@ -208,7 +233,7 @@ func (s *Server) kill() {
 	_ = s.process.Signal(syscall.SIGQUIT)
 	select {
 	case <-s.exited:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		_ = s.process.Kill()
 		<-s.exited
 	}
@@ -225,15 +250,16 @@ func environment() []string {
 	return env
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// freePort finds a port below those that the kernel hands out to whoever asks
+// for any: a server that was killed gets its own again.
+func freePort() (port int, err error) {
+	const lowest, many = 10_000, 10_000
+	for range 100 {
+		port = lowest + rand.IntN(many)
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return port, l.Close()
+		}
 	}
-	defer func() { _ = l.Close() }()
-	addr, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, fmt.Errorf("unexpected address %v", l.Addr())
-	}
-	return addr.Port, nil
+	return 0, fmt.Errorf("no free port: %w", err)
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -231,8 +232,16 @@ func TestNoAllocation(t *testing.T) {
 		"lower case": evaluator(t, Condition, "CaseInsensitiveString(wallet_account.address)[0..4] == '0xab'", calls),
 		"an index":   evaluator(t, Condition, "solana.tx.instructions.filter(i, i.program_key == 'jup')[0..1][0].accounts[1].writable", solana),
 	} {
-		if got := testing.AllocsPerRun(200, f); got != 0 {
-			t.Errorf("%s allocates %v times", name, got)
+		// It counts what the whole process allocates, such as the cleanups of
+		// other tests: what f itself does is the least of several counts.
+		least := math.Inf(1)
+		for range 10 {
+			if least = min(least, testing.AllocsPerRun(200, f)); least == 0 {
+				break
+			}
+		}
+		if least != 0 {
+			t.Errorf("%s allocates %v times", name, least)
 		}
 	}
 }

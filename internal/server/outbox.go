@@ -31,6 +31,7 @@ type outbox struct {
 	now      func() time.Time
 	poll     time.Duration // between two looks at the store
 	lease    time.Duration
+	timeout  time.Duration // of one look
 
 	ended chan ending
 	// What follows belongs to the goroutine of run alone.
@@ -109,7 +110,7 @@ func (o *outbox) wait(ctx context.Context, d time.Duration) {
 // turn settles with the store, in one transaction, and sends what was taken: at
 // most room messages.
 func (o *outbox) turn(sending context.Context, room int) {
-	ctx, cancel := context.WithTimeout(sending, turnTimeout)
+	ctx, cancel := context.WithTimeout(sending, o.timeout)
 	defer cancel()
 	t := transaction{outbox: o, now: o.now(), room: room}
 	err := o.store.Outbox(ctx, t.run)

@@ -84,7 +84,7 @@ func New(c *config.Config, s *store.Store, keys engine.Keys, log *slog.Logger, v
 	metrics := api.NewMetrics()
 	srv.outbox = newOutbox(outbox{
 		store: s, identity: keys.Identity, router: router, log: log, metrics: metrics, now: time.Now,
-		poll: poll(c), lease: leaseFor,
+		poll: poll(c), lease: leaseFor, timeout: turnTimeout,
 	})
 	handler := api.New(api.Config{
 		Engine: engine.New(engine.Config{

@@ -70,37 +70,55 @@ func start(t *testing.T, c config.Config) (srv *server.Server, stop func() error
 	return srv, stop
 }
 
-// TestDrain stops the server while a request is half sent: the request is
-// answered, new ones are not taken, and nothing is left running.
-func TestDrain(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // other tests may have started PostgreSQL
-	srv, stop := start(t, config.Default())
-	address := strings.TrimPrefix(srv.BaseURL(), "http://")
-	conn, err := net.Dial("tcp", address)
+// patient is a config under which no request is ever too slow.
+func patient() config.Config {
+	c := config.Default()
+	c.Timeouts.Header, c.Timeouts.Body, c.Timeouts.Request, c.Timeouts.Drain = time.Hour, time.Hour, time.Hour, time.Hour
+	return c
+}
+
+// half sends half of a request, and returns when the server is at work on it.
+func half(t *testing.T, srv *server.Server) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.BaseURL(), "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
-	fmt.Fprint(conn, "POST /public/v1/query/whoami HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
-	time.Sleep(100 * time.Millisecond) // until the server is at work on it
+	t.Cleanup(func() { conn.Close() })
+	fmt.Fprint(conn, "POST /public/v1/query/whoami HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{")
+	replies := bufio.NewReader(conn)
+	// net/http asks for the body when somebody reads it.
+	for _, want := range []string{"HTTP/1.1 100 Continue\r\n", "\r\n"} {
+		if line, err := replies.ReadString('\n'); line != want {
+			t.Fatalf("got %q, %v", line, err)
+		}
+	}
+	return conn, replies
+}
+
+// TestDrain stops the server while a request is half sent: the request is
+// answered, new ones are not taken, and nothing is left running.
+func TestDrain(t *testing.T) {
+	others := goleak.IgnoreCurrent() // other tests may have started PostgreSQL
+	srv, stop := start(t, patient())
+	conn, replies := half(t, srv)
 
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop() }()
-	for range 100 {
-		if probe, err := net.Dial("tcp", address); err != nil {
-			break
-		} else {
+	until(t, "new connections are refused", func() bool {
+		probe, err := net.Dial("tcp", conn.RemoteAddr().String())
+		if err == nil {
 			probe.Close()
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return err != nil
+	})
 	select {
 	case err := <-stopped:
 		t.Fatalf("the server did not wait for the request: %v", err)
 	default:
 	}
 	fmt.Fprint(conn, "}")
-	reply, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	reply, err := http.ReadResponse(replies, nil)
 	if err != nil {
 		t.Fatalf("the request was not answered: %v", err)
 	}
@@ -112,20 +130,22 @@ func TestDrain(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Errorf("Run: %v", err)
 	}
+	conn.Close()
+	var left error
+	defer func() {
+		if t.Failed() {
+			t.Log(left)
+		}
+	}()
+	until(t, "nothing is left running", func() bool { left = goleak.Find(others); return left == nil })
 }
 
 // TestDrainGivesUp does not wait forever for a request that never ends.
 func TestDrainGivesUp(t *testing.T) {
-	c := config.Default()
+	c := patient()
 	c.Timeouts.Drain = 100 * time.Millisecond
 	srv, stop := start(t, c)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.BaseURL(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	fmt.Fprint(conn, "POST /public/v1/query/whoami HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{")
-	time.Sleep(100 * time.Millisecond)
+	half(t, srv)
 	if err := stop(); err == nil || !strings.Contains(err.Error(), "did not finish within 100ms") {
 		t.Errorf("Run: %v", err)
 	}
@@ -249,25 +269,14 @@ func TestWellKnown(t *testing.T) {
 
 // TestMetricsListener keeps the metrics off the public listener.
 func TestMetricsListener(t *testing.T) {
-	probe, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := config.Default()
-	c.Metrics.Listen = probe.Addr().String()
-	probe.Close()
+	c.Metrics.Listen = "127.0.0.1:0"
 	srv, _ := start(t, c)
 	for url, want := range map[string]int{
-		srv.BaseURL() + "/metrics":                http.StatusNotFound,
-		"http://" + c.Metrics.Listen + "/metrics": http.StatusOK,
+		srv.BaseURL() + "/metrics":                             http.StatusNotFound,
+		"http://" + srv.MetricsAddress().String() + "/metrics": http.StatusOK,
 	} {
-		var reply *http.Response
-		for range 50 { // the second listener may come a moment later
-			if reply, err = http.Get(url); err == nil {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		reply, err := http.Get(url)
 		if err != nil {
 			t.Fatal(err)
 		}

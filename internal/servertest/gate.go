@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // Gate stands before another server, such as a mail server. It is down until it
@@ -13,21 +14,17 @@ import (
 type Gate struct {
 	Address string
 	Came    atomic.Int32 // connections so far
-	opened  chan struct{}
-	once    sync.Once
+	// Withhold, if set before Listen, is asked before anything that the other
+	// server says is passed on, which waits for as long as it holds.
+	Withhold func() bool
+	opened   chan struct{}
+	once     sync.Once
 }
 
 // NewGate finds an address for a gate that is down.
 func NewGate(t testing.TB) *Gate {
 	t.Helper()
-	// Somebody else could take the port before Listen does; that is rare
-	// enough, and fails loudly.
-	probe, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer probe.Close()
-	return &Gate{Address: probe.Addr().String(), opened: make(chan struct{})}
+	return &Gate{Address: Reserve(t), opened: make(chan struct{})}
 }
 
 // Listen takes connections, to lead them to an address when the gate is open.
@@ -65,5 +62,18 @@ func (g *Gate) lead(conn net.Conn, to string) {
 		_, _ = io.Copy(server, conn)
 		server.Close() // whoever came is gone
 	}()
-	_, _ = io.Copy(conn, server)
+	_, _ = io.Copy(passing{conn, g.Withhold}, server)
+}
+
+// passing is the way back to whoever came.
+type passing struct {
+	io.Writer
+	withhold func() bool
+}
+
+func (p passing) Write(text []byte) (int, error) {
+	for p.withhold != nil && p.withhold() {
+		time.Sleep(5 * time.Millisecond)
+	}
+	return p.Writer.Write(text)
 }

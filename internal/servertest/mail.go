@@ -40,8 +40,8 @@ func (s *Server) Mail(t testing.TB) []Letter {
 	}
 	var letters []Letter
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
-			continue // being written by another server
+		if strings.HasPrefix(e.Name(), ".") || s.earlier[e.Name()] {
+			continue // being written by another server, or sent for another test
 		}
 		letters = append(letters, readLetter(t, filepath.Join(s.Outbox, e.Name())))
 	}
@@ -67,7 +67,7 @@ func (s *Server) MailTo(t testing.TB, contact string) Letter {
 // Sent waits until no message waits to be sent any more, however that ended.
 func (s *Server) Sent(t testing.TB) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		waiting := s.Waiting(t)
 		if len(waiting) == 0 {
 			return

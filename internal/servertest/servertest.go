@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,7 +27,6 @@ import (
 	"latchkey/internal/engine"
 	"latchkey/internal/ids"
 	"latchkey/internal/ops"
-	"latchkey/internal/pgtest"
 	"latchkey/internal/server"
 	"latchkey/internal/store"
 )
@@ -34,6 +34,7 @@ import (
 // Server is a running service with one organization.
 type Server struct {
 	URL   string
+	Kind  string // of the store: sqlite or postgres
 	Store *store.Store
 	Keys  engine.Keys
 	Root  *Caller // its root user
@@ -42,12 +43,24 @@ type Server struct {
 	// config says how to send them.
 	Outbox string
 	Stop   func(testing.TB) // ends the server before the test does
+
+	earlier map[string]bool // what other tests have left in the outbox
 }
 
-// Each runs a test on every store.
+// Each runs a test on every store, in an organization of its own. The server is
+// the test's alone, unless Main shares it.
 func Each(t *testing.T, test func(t *testing.T, s *Server)) {
 	t.Helper()
-	EachStore(t, func(t *testing.T, storeURL string) { test(t, Start(t, storeURL, config.Default())) })
+	for name, url := range stores() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if s := shared.visit(t, name); s != nil {
+				test(t, s)
+				return
+			}
+			test(t, Start(t, url(t), config.Default()))
+		})
+	}
 }
 
 // EachStore runs a test with a fresh store of every kind.
@@ -64,7 +77,7 @@ func EachStore(t *testing.T, test func(t *testing.T, storeURL string)) {
 func stores() map[string]func(testing.TB) string {
 	return map[string]func(testing.TB) string{
 		"sqlite":   SQLite,
-		"postgres": pgtest.URL,
+		"postgres": Postgres,
 	}
 }
 
@@ -87,6 +100,7 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 	if err != nil {
 		t.Fatal(err)
 	}
+	c = patient(c)
 	c.Listen, c.Store, c.Dev.LoopbackIssuers = "127.0.0.1:0", storeURL, true
 	if c.Mail.Host == "" && c.SMS.URL == "" && c.Dev.Outbox == "" {
 		c.Dev.Outbox = filepath.Join(t.TempDir(), "outbox")
@@ -122,9 +136,29 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 		})
 	}
 	t.Cleanup(func() { end(t) })
-	running := &Server{URL: srv.BaseURL(), Store: s, Keys: keys, Log: log, Stop: end, Outbox: c.Dev.Outbox}
+	kind, _, _ := strings.Cut(storeURL, ":")
+	running := &Server{URL: srv.BaseURL(), Kind: kind, Store: s, Keys: keys, Log: log, Stop: end, Outbox: c.Dev.Outbox}
 	running.Root = running.Found(t, "Test organization")
 	return running
+}
+
+// patience is far more than anything in a test takes, on whatever machine.
+const patience = 5 * time.Minute
+
+// patient puts the limits off that the test has left as they are: that a busy
+// machine is slow is no finding.
+func patient(c config.Config) config.Config {
+	usual := config.Default()
+	for limit, of := range map[*time.Duration]time.Duration{
+		&c.Timeouts.Header: usual.Timeouts.Header, &c.Timeouts.Body: usual.Timeouts.Body,
+		&c.Timeouts.Request: usual.Timeouts.Request, &c.Timeouts.Drain: usual.Timeouts.Drain,
+		&c.OIDC.Timeout: usual.OIDC.Timeout,
+	} {
+		if *limit == of {
+			*limit = patience
+		}
+	}
+	return c
 }
 
 // masterKey is the same for all nodes on one store.
@@ -239,9 +273,27 @@ func (c *Caller) Body(t testing.TB, operation string, parameters any) []byte {
 func (c *Caller) BodyOf(t testing.TB, activityType string, parameters any) []byte {
 	t.Helper()
 	return encode(t, map[string]any{
-		"type": activityType, "timestampMs": strconv.FormatInt(time.Now().UnixMilli(), 10),
+		"type": activityType, "timestampMs": strconv.FormatInt(newTime(), 10),
 		"organizationId": c.OrganizationID, "parameters": parameters,
 	})
+}
+
+// lastTime is the one that the newest request of this process bears.
+var lastTime atomic.Int64
+
+// newTime is the time in milliseconds, and never the same twice: on a fast
+// machine two equal requests would be one that was sent again.
+func newTime() int64 {
+	for {
+		last := lastTime.Load()
+		now := time.Now().UnixMilli()
+		if now <= last && last-now < time.Minute.Milliseconds() { // not when a benchmark has run far ahead
+			now = last + 1
+		}
+		if lastTime.CompareAndSwap(last, now) {
+			return now
+		}
+	}
 }
 
 // catalog is compiled once: every request of every test asks it.

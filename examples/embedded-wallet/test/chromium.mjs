@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const patience = 30_000;
+const patience = 300_000; // longer than any machine is slow
 
 // The browser: CHROMIUM, or the first that is installed.
 function program() {
@@ -109,11 +109,20 @@ export async function startBrowser() {
       throw new Error(`waited in vain for ${f}; the page says: ${await run(() => document.body.innerText)}`);
     }
   };
+  // The page before may still be there for a while, or go while it is asked.
+  const open = async (url) => {
+    await run(() => void (window.left = true));
+    await call('Page.navigate', { url });
+    const opened = (url) => !window.left && location.href === url && document.readyState === 'complete';
+    for (const deadline = Date.now() + patience; !(await run(opened, url).catch(() => false)); await sleep(20)) {
+      if (Date.now() > deadline) throw new Error(`${url} did not open`);
+    }
+  };
   let plugged;
   return {
     run,
     until,
-    open: (url) => call('Page.navigate', { url }),
+    open,
     async passkeys(credentials = []) {
       if (plugged) await call('WebAuthn.removeVirtualAuthenticator', { authenticatorId: plugged });
       const { authenticatorId } = await call('WebAuthn.addVirtualAuthenticator', {

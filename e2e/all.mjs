@@ -1,0 +1,10 @@
+// All tests in one process, one after the other: loading the packages takes longer
+// than most of the tests.
+//
+//     node --test-reporter=spec all.mjs
+import { readdirSync } from 'node:fs';
+
+const folder = new URL('test/', import.meta.url);
+const names = readdirSync(folder).filter((name) => name.endsWith('.test.mjs'));
+if (names.length === 0) throw new Error('there are no tests');
+for (const name of names.sort()) await import(new URL(name, folder));
