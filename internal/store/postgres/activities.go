@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
-
 	"latchkey/internal/store"
 )
 
@@ -16,11 +14,7 @@ const completed = `ACTIVITY_STATUS_COMPLETED`
 // Activities implements store.Driver.
 func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery) ([]store.Activity, error) {
 	sql, args := listActivities(org, q)
-	rows, err := db.reads.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("listing activities: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, activityOf)
+	list, err := read(ctx, db, all(activityOf), sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("listing activities: %w", err)
 	}

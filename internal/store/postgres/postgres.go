@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -164,8 +165,8 @@ func check(ctx context.Context, pool *pgxpool.Pool) error {
 // Ready implements store.Driver. A schema that a newer node has migrated
 // meanwhile is fine: nodes are replaced one after the other.
 func (db *DB) Ready(ctx context.Context) error {
-	var at int64
-	if err := db.reads.QueryRow(ctx, selectSchema).Scan(&at); err != nil {
+	at, err := read(ctx, db, one(pgx.RowTo[int64]), selectSchema)
+	if err != nil {
 		return fmt.Errorf("the database does not answer: %w", err)
 	}
 	if at < db.schema {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"latchkey/internal/store"
 )
@@ -20,11 +21,48 @@ func (a *args) add(v any) string {
 	return "$" + strconv.Itoa(len(*a))
 }
 
+// reread is how often a read is tried again on another connection.
+const reread = 3
+
+// read runs a statement that only reads, and collects its rows.
+//
+// A caller who goes away in the middle can leave a connection behind on which
+// the next statement ends with the time-out that ended his. Whoever is still
+// there reads again; that connection is closed by then.
+func read[T any](ctx context.Context, db *DB, collect func(pgx.Rows) (T, error), sql string, args ...any) (found T, err error) {
+	for range 1 + reread {
+		var rows pgx.Rows
+		if rows, err = db.reads.Query(ctx, sql, args...); err == nil {
+			found, err = collect(rows)
+		}
+		if _, unreachable := errors.AsType[*pgconn.ConnectError](err); unreachable || ctx.Err() != nil || !pgconn.Timeout(err) {
+			break
+		}
+	}
+	return found, err
+}
+
+// one collects what a statement returns for a key, the zero value when there is
+// nothing.
+func one[T any](of pgx.RowToFunc[T]) func(pgx.Rows) (T, error) {
+	return func(rows pgx.Rows) (found T, err error) {
+		found, err = pgx.CollectExactlyOneRow(rows, of)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return found, nil
+		}
+		return found, err
+	}
+}
+
+// all collects every row.
+func all[T any](of pgx.RowToFunc[T]) func(pgx.Rows) ([]T, error) {
+	return func(rows pgx.Rows) ([]T, error) { return pgx.CollectRows(rows, of) }
+}
+
 // Version implements store.Driver.
 func (db *DB) Version(ctx context.Context, org string) (int64, error) {
-	var version int64
-	err := db.reads.QueryRow(ctx, `SELECT version FROM organizations WHERE org = $1`, org).Scan(&version)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+	version, err := read(ctx, db, one(pgx.RowTo[int64]), `SELECT version FROM organizations WHERE org = $1`, org)
+	if err != nil {
 		return 0, fmt.Errorf("reading the version: %w", err)
 	}
 	return version, nil
@@ -32,28 +70,26 @@ func (db *DB) Version(ctx context.Context, org string) (int64, error) {
 
 // Get implements store.Driver.
 func (db *DB) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
-	var body []byte
-	err := db.reads.QueryRow(ctx, `SELECT body FROM items WHERE org = $1 AND kind = $2 AND id = $3`, org, kind, id).
-		Scan(&body)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil, nil
-	case err != nil:
+	body, err := read(ctx, db, one(bodyOf), `SELECT body FROM items WHERE org = $1 AND kind = $2 AND id = $3`, org, kind, id)
+	if err != nil {
 		return nil, fmt.Errorf("reading a %s: %w", kind, err)
 	}
-	return nonNil(body), nil
+	return body, nil
+}
+
+// bodyOf reads a body, never nil.
+func bodyOf(row pgx.CollectableRow) (body []byte, err error) {
+	err = row.Scan(&body)
+	return nonNil(body), err
 }
 
 // Organizations implements store.Driver.
 func (db *DB) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
-	rows, err := db.reads.Query(ctx, `SELECT org FROM organizations WHERE org > $1 ORDER BY org LIMIT $2`, after, limit)
-	if err == nil {
-		var orgs []string
-		if orgs, err = pgx.CollectRows(rows, pgx.RowTo[string]); err == nil {
-			return orgs, nil
-		}
+	orgs, err := read(ctx, db, all(pgx.RowTo[string]), `SELECT org FROM organizations WHERE org > $1 ORDER BY org LIMIT $2`, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("listing the organizations: %w", err)
 	}
-	return nil, fmt.Errorf("listing the organizations: %w", err)
+	return orgs, nil
 }
 
 // Scan implements store.Driver.
@@ -67,18 +103,16 @@ func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) ([]stor
 	if r.Limit > 0 {
 		q += ` LIMIT ` + a.add(r.Limit)
 	}
-	rows, err := db.reads.Query(ctx, q, a...)
-	if err == nil {
-		var items []store.Item
-		items, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (it store.Item, err error) {
-			err = row.Scan(&it.ID, &it.Body)
-			return it, err
-		})
-		if err == nil {
-			return items, nil
-		}
+	items, err := read(ctx, db, all(itemOf), q, a...)
+	if err != nil {
+		return nil, fmt.Errorf("scanning the %ss: %w", kind, err)
 	}
-	return nil, fmt.Errorf("scanning the %ss: %w", kind, err)
+	return items, nil
+}
+
+func itemOf(row pgx.CollectableRow) (it store.Item, err error) {
+	err = row.Scan(&it.ID, &it.Body)
+	return it, err
 }
 
 // Activity implements store.Driver.
@@ -93,18 +127,14 @@ func (db *DB) Recorded(ctx context.Context, org string, timestampMs int64, fp st
 }
 
 func (db *DB) activity(ctx context.Context, sql string, args ...any) (*store.Activity, error) {
-	rows, err := db.reads.Query(ctx, sql, args...)
+	found, err := read(ctx, db, all(activityOf), sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading an activity: %w", err)
 	}
-	a, err := pgx.CollectExactlyOneRow(rows, activityOf)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
+	if len(found) == 0 {
 		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("reading an activity: %w", err)
 	}
-	return &a, nil
+	return &found[0], nil
 }
 
 // activityOf reads the activityColumns.

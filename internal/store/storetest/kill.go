@@ -15,6 +15,9 @@ import (
 	"latchkey/internal/store"
 )
 
+// patience is how long to wait for anything on a busy machine.
+const patience = 2 * time.Minute
+
 // Variables that make a test binary the victim of RunKill.
 const (
 	envTarget = "LATCHKEY_STORETEST_TARGET"
@@ -64,7 +67,8 @@ func RunKill(t *testing.T, kills int, target string, open func(t *testing.T) sto
 	db := open(t)
 	defer func() { _ = db.Close() }()
 	l.checkAll(t, db)
-	if l.count < kills {
+	// Every tenth child may be killed before it comes to anything.
+	if l.count < kills-(kills+9)/10 {
 		t.Errorf("only %d commits in %d rounds: this proves nothing", l.count, kills)
 	}
 	t.Logf("%d kills, %d acknowledged commits", kills, l.count)
@@ -127,7 +131,7 @@ func RunCrash(t *testing.T, crashes int, open func(t *testing.T) store.Driver, c
 		})
 		select {
 		case <-first:
-		case <-time.After(30 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("nothing was committed")
 		}
 		time.Sleep(time.Millisecond + rand.N(40*time.Millisecond))
@@ -135,7 +139,7 @@ func RunCrash(t *testing.T, crashes int, open func(t *testing.T) store.Driver, c
 		cancel()
 		wg.Wait()
 
-		deadline := time.Now().Add(30 * time.Second)
+		deadline := time.Now().Add(patience)
 		for db.Ready(t.Context()) != nil && time.Now().Before(deadline) {
 			time.Sleep(5 * time.Millisecond)
 		}

@@ -73,6 +73,62 @@ func testCancelledInQueue(t *testing.T, db store.Driver) {
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("after")}, nil)
 }
 
+// testReadsInterrupted gives up on reads at any moment: those whose callers stay
+// do not notice.
+func testReadsInterrupted(t *testing.T, db store.Driver) {
+	found(t, db, "org")
+	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("a")}, nil)
+	read := func(ctx context.Context, i int) (err error) {
+		switch i % 5 {
+		case 0:
+			_, err = db.Version(ctx, "org")
+		case 1:
+			_, err = db.Get(ctx, "org", "founding", "it")
+		case 2:
+			_, err = db.Scan(ctx, "org", "founding", store.Range{})
+		case 3:
+			_, err = db.Activities(ctx, "org", store.ActivityQuery{Limit: 3})
+		default:
+			_, err = db.Organizations(ctx, "", 10)
+		}
+		return err
+	}
+	var impatient, patient sync.WaitGroup
+	ended := make(chan struct{})
+	for w := range 16 {
+		impatient.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				timer := time.AfterFunc(time.Duration((w*7+i*13)%40)*50*time.Microsecond, cancel)
+				err := read(ctx, i)
+				if err != nil && ctx.Err() == nil {
+					t.Errorf("a read ended with %v", err)
+				}
+				timer.Stop()
+				cancel()
+			}
+		})
+	}
+	for range 4 {
+		patient.Go(func() {
+			for i := range 300 {
+				if err := read(t.Context(), i); err != nil {
+					t.Errorf("a read that nobody gave up on: %v", err)
+					return
+				}
+			}
+		})
+	}
+	patient.Wait()
+	close(ended)
+	impatient.Wait()
+}
+
 func testReady(t *testing.T, db store.Driver) {
 	if err := db.Ready(t.Context()); err != nil {
 		t.Errorf("Ready: %v", err)
@@ -85,7 +141,7 @@ func testClosed(t *testing.T, open func(t *testing.T) store.Driver) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for name, err := range calls(ctx, db) {
 		if err == nil || ctx.Err() != nil {
@@ -134,5 +190,13 @@ func testNoLeak(t *testing.T, open func(t *testing.T) store.Driver) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	goleak.VerifyNone(t, before)
+	for begun := time.Now(); ; {
+		err := goleak.Find(before) // which waits a moment itself
+		if err == nil {
+			return
+		}
+		if time.Since(begun) > patience {
+			t.Fatal(err)
+		}
+	}
 }

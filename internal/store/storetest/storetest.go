@@ -46,6 +46,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Driver) {
 		{"activities", testActivities},
 		{"cancelled", testCancelled},
 		{"cancelled in the queue", testCancelledInQueue},
+		{"reads interrupted", testReadsInterrupted},
 		{"ready", testReady},
 		{"model", testModel},
 	})
