@@ -1,13 +1,14 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-
-	"github.com/go-json-experiment/json"
+	"strings"
 
 	"latchkey/internal/store"
 )
@@ -16,78 +17,144 @@ import (
 const completed = `ACTIVITY_STATUS_COMPLETED`
 
 // Activities implements store.Driver.
+//
+// An index can deliver the rows of one type, or of one status, in the order of
+// their ids; for several it would have to read them all and sort. So each is
+// looked up on its own, up to the limit, and what was found is merged by its ids.
+// A list of all types looks up those that the organization has.
 func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery) (list []store.Activity, err error) {
-	sql, args := listActivities(org, q)
-	err = db.query(ctx, func(row []driver.Value) error {
+	err = db.readers.do(ctx, func(r *reader) error {
+		return r.consistently(func() (err error) {
+			list, err = r.activities(ctx, org, q)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing activities: %w", err)
+	}
+	return list, nil
+}
+
+func (r *reader) activities(ctx context.Context, org string, q store.ActivityQuery) (list []store.Activity, err error) {
+	column, values := "type", distinct(q.Types)
+	switch {
+	case len(q.Statuses) > 0 && !slices.Contains(q.Statuses, completed):
+		column, values = "status", distinct(q.Statuses)
+	case len(values) == 0:
+		if values, err = r.typesOf(org); err != nil {
+			return nil, err
+		}
+	}
+	keep := func(row []driver.Value) error {
 		a, err := activityOf(row)
 		if err != nil {
 			return err
 		}
 		list = append(list, *a)
 		return nil
-	}, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("listing activities: %w", err)
+	}
+	// found is where an activity is.
+	type found struct {
+		id  string
+		row int64
+	}
+	var all []found
+	for _, value := range values {
+		if len(values) == 1 {
+			sql, args := listActivities(org, q, column, value, activityColumns)
+			err = r.query(ctx, keep, sql, args...)
+		} else {
+			sql, args := listActivities(org, q, column, value, "id, rowid")
+			err = r.query(ctx, func(row []driver.Value) error {
+				var f found
+				f.id, _ = row[0].(string)
+				f.row, _ = row[1].(int64)
+				all = append(all, f)
+				return nil
+			}, sql, args...)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(b.id, a.id) })
+	if backwards(q) {
+		slices.Reverse(all)
+	}
+	if q.Limit > 0 && len(all) > q.Limit {
+		all = all[:q.Limit]
+	}
+	for _, f := range all {
+		if err := r.row.query(keep, f.row); err != nil {
+			return nil, err
+		}
 	}
 	if backwards(q) {
 		slices.Reverse(list)
 	}
-	return list, nil
+	return list, ctx.Err()
+}
+
+// consistently lets fn see one state of the database.
+func (r *reader) consistently(fn func() error) (err error) {
+	if _, err := r.begin.exec(); err != nil {
+		return err
+	}
+	defer func() {
+		_, ended := r.end.exec()
+		err = errors.Join(err, ended)
+	}()
+	return fn()
+}
+
+// presentTypes lists the types of activities that an organization has, leaping
+// from each to the next.
+const presentTypes = `WITH RECURSIVE present (type) AS (
+	SELECT min(type) FROM activities WHERE org = ?1
+	UNION ALL
+	SELECT (SELECT min(type) FROM activities WHERE org = ?1 AND type > present.type) FROM present WHERE type IS NOT NULL)
+	SELECT type FROM present WHERE type IS NOT NULL`
+
+func (r *reader) typesOf(org string) (types []string, err error) {
+	err = r.types.query(func(row []driver.Value) error {
+		name, _ := row[0].(string)
+		types = append(types, name)
+		return nil
+	}, org)
+	return types, err
 }
 
 // backwards: before a cursor the nearest come first when counting to the
 // limit, though the list still shows the newest first.
 func backwards(q store.ActivityQuery) bool { return q.Before != "" && q.After == "" }
 
-// listActivities writes the statement. An index can deliver the rows of one
-// type, or of one status, in the order of their ids; for several it would have
-// to read them all and sort. So each value is looked up on its own, up to the
-// limit, and at most values times limit rows are merged.
-func listActivities(org string, q store.ActivityQuery) (string, []any) {
+// listActivities writes the statement for one type or status.
+func listActivities(org string, q store.ActivityQuery, column, value, columns string) (string, []any) {
 	var a args
-	types, statuses := q.Types, q.Statuses
-	org = a.add(org)
-	// All types that the organization has, found by leaping from each to the
-	// next, unless the query names what to look for.
-	present := `SELECT min(type) FROM activities WHERE org = ` + org + `
-		UNION ALL SELECT (SELECT min(type) FROM activities WHERE org = ` + org + ` AND type > value)
-			FROM present WHERE value IS NOT NULL`
-	each := `SELECT rowid FROM activities WHERE org = ` + org
-	switch {
-	case len(statuses) > 0 && !slices.Contains(statuses, completed):
-		present, statuses = a.each(statuses), nil
-		// Literally, or the partial index cannot be used.
-		each += ` AND status = value AND status <> '` + completed + `'`
-	case len(types) > 0:
-		present, types = a.each(types), nil
-		each += ` AND type = value`
-	default:
-		each += ` AND type = value`
-	}
-	if len(types) > 0 {
-		each += ` AND type IN (` + a.each(types) + `)`
-	}
-	if len(statuses) > 0 {
-		each += ` AND status IN (` + a.each(statuses) + `)`
+	sql := `SELECT ` + columns + ` FROM activities WHERE org = ` + a.add(org) + ` AND ` + column + ` = ` + a.add(value)
+	if column == "status" {
+		sql += ` AND status <> '` + completed + `'` // literally, or the partial index cannot be used
+		if len(q.Types) > 0 {
+			sql += ` AND type IN (` + a.addAll(distinct(q.Types)) + `)`
+		}
+	} else if len(q.Statuses) > 0 {
+		sql += ` AND status IN (` + a.addAll(distinct(q.Statuses)) + `)`
 	}
 	if q.After != "" {
-		each += ` AND id < ` + a.add(q.After)
+		sql += ` AND id < ` + a.add(q.After)
 	}
 	if q.Before != "" {
-		each += ` AND id > ` + a.add(q.Before)
+		sql += ` AND id > ` + a.add(q.Before)
 	}
-	order := ` ORDER BY id DESC`
 	if backwards(q) {
-		order = ` ORDER BY id`
+		sql += ` ORDER BY id`
+	} else {
+		sql += ` ORDER BY id DESC`
 	}
-	limit := ``
 	if q.Limit > 0 {
-		limit = ` LIMIT ` + a.add(int64(q.Limit))
+		sql += ` LIMIT ` + a.add(int64(q.Limit))
 	}
-	return `WITH RECURSIVE present (value) AS (` + present + `)
-		SELECT ` + activityColumns + ` FROM activities WHERE rowid IN (
-			SELECT found.rowid FROM present CROSS JOIN activities AS found
-			ON found.rowid IN (` + each + order + limit + `)` + order + limit + `)` + order, a
+	return sql, a
 }
 
 // args are the arguments of a statement that is being written.
@@ -99,12 +166,15 @@ func (a *args) add(value any) string {
 	return "?" + strconv.Itoa(len(*a))
 }
 
-// each returns a query for the distinct values.
-func (a *args) each(values []string) string {
-	text, err := json.Marshal(values)
-	if err != nil {
-		// Not UTF-8, which nothing that is stored can be.
-		text = []byte("[]")
+// addAll is add for the values of a list.
+func (a *args) addAll(values []string) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = a.add(v)
 	}
-	return `SELECT DISTINCT value FROM json_each(` + a.add(string(text)) + `)`
+	return strings.Join(texts, ", ")
+}
+
+func distinct(values []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(values)))
 }

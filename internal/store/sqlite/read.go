@@ -93,25 +93,27 @@ func (db *DB) Recorded(ctx context.Context, org string, timestampMs int64, fp st
 
 // query runs a statement that may return many rows.
 func (db *DB) query(ctx context.Context, fn func([]driver.Value) error, sql string, args ...any) error {
-	return db.readers.do(ctx, func(r *reader) error {
-		s, kept, err := r.prepared(sql)
-		if err != nil {
-			return err
-		}
-		n := 0
-		err = s.query(func(row []driver.Value) error {
-			if n++; n%rowsBetweenChecks == 0 {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-			}
-			return fn(row)
-		}, args...)
-		if !kept {
-			err = errors.Join(err, s.raw.Close())
-		}
+	return db.readers.do(ctx, func(r *reader) error { return r.query(ctx, fn, sql, args...) })
+}
+
+func (r *reader) query(ctx context.Context, fn func([]driver.Value) error, sql string, args ...any) error {
+	s, kept, err := r.prepared(sql)
+	if err != nil {
 		return err
-	})
+	}
+	n := 0
+	err = s.query(func(row []driver.Value) error {
+		if n++; n%rowsBetweenChecks == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		return fn(row)
+	}, args...)
+	if !kept {
+		err = errors.Join(err, s.raw.Close())
+	}
+	return err
 }
 
 // activityOf reads the activityColumns.

@@ -23,6 +23,10 @@ type reader struct {
 	activity  *stmt
 	recorded  *stmt
 	schema    *stmt
+	types     *stmt
+	row       *stmt
+	begin     *stmt
+	end       *stmt
 	// others are statements that were worth keeping, by their text.
 	others map[string]*stmt
 }
@@ -59,6 +63,10 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 		{&r.recorded, `SELECT ` + activityColumns + ` FROM activities
 			WHERE org = ? AND timestamp_ms = ? AND fingerprint = ?`},
 		{&r.schema, `SELECT max(version) FROM migrations`},
+		{&r.types, presentTypes},
+		{&r.row, `SELECT ` + activityColumns + ` FROM activities WHERE rowid = ?`},
+		{&r.begin, `BEGIN`},
+		{&r.end, `COMMIT`},
 	} {
 		if *p.to, err = c.prepare(p.sql); err != nil {
 			return nil, errors.Join(err, r.close())
@@ -68,7 +76,7 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 }
 
 func (r *reader) close() error {
-	for _, s := range []*stmt{r.versionOf, r.get, r.activity, r.recorded, r.schema} {
+	for _, s := range []*stmt{r.versionOf, r.get, r.activity, r.recorded, r.schema, r.types, r.row, r.begin, r.end} {
 		if s != nil {
 			_ = s.raw.Close()
 		}
