@@ -18,8 +18,8 @@ import (
 	"latchkey/bench/floor"
 	"latchkey/bench/process"
 	"latchkey/bench/workload"
-	"latchkey/internal/config"
-	"latchkey/internal/servertest"
+	"latchkey/internal/server/config"
+	"latchkey/internal/test/servertest"
 )
 
 // newSite runs the floor and Latchkey inside the test, set up for every

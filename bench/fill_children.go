@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"latchkey/bench/workload"
-	"latchkey/internal/activity"
-	"latchkey/internal/config"
-	"latchkey/internal/engine"
 	"latchkey/internal/ids"
-	"latchkey/internal/ops"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/request/engine"
+	"latchkey/internal/request/ops"
 	"latchkey/internal/server"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 )
 

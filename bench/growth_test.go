@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"latchkey/bench/workload"
-	"latchkey/internal/pgtest"
+	"latchkey/internal/test/pgtest"
 )
 
 // program builds the server: growth starts it anew again and again. The flags

@@ -10,7 +10,7 @@ import (
 
 	"latchkey/bench/process"
 	"latchkey/bench/workload"
-	"latchkey/internal/pgtest"
+	"latchkey/internal/test/pgtest"
 )
 
 func TestDatabase(t *testing.T) {

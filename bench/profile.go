@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"latchkey/bench/process"
-	"latchkey/internal/config"
 	"latchkey/internal/server"
+	"latchkey/internal/server/config"
 )
 
 // profiledCommand is `latchkey serve` with one thing more: profiles, which the

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"latchkey/client"
-	"latchkey/internal/servertest"
+	"latchkey/internal/test/servertest"
 )
 
 // Secrets go in and out as the client sealed them, and only with the server's

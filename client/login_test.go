@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"latchkey/client"
-	"latchkey/internal/oidctest"
-	"latchkey/internal/servertest"
+	"latchkey/internal/test/oidctest"
+	"latchkey/internal/test/servertest"
 )
 
 // A code that was sent by mail becomes a login, by each of the two ways.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"latchkey/client"
-	"latchkey/internal/passkey/passkeytest"
-	"latchkey/internal/servertest"
+	"latchkey/internal/proof/passkey/passkeytest"
+	"latchkey/internal/test/servertest"
 )
 
 // A passkey is registered and stamps requests.

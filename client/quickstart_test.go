@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"latchkey/internal/servertest"
+	"latchkey/internal/test/servertest"
 )
 
 // The program that docs/go-client.md shows builds, and does what the page says.

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"latchkey/client"
-	"latchkey/internal/oidctest"
-	"latchkey/internal/servertest"
+	"latchkey/internal/test/oidctest"
+	"latchkey/internal/test/servertest"
 )
 
 func TestMain(m *testing.M) {

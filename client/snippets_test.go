@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"latchkey/client"
-	"latchkey/internal/servertest"
+	"latchkey/internal/test/servertest"
 )
 
 // The pieces of docs/go-client.md, and a test that runs them.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"latchkey/client"
-	"latchkey/internal/stamp"
+	"latchkey/internal/proof/stamp"
 )
 
 // Each stamper's stamps must satisfy the server's own verifier, and fit no

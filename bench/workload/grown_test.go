@@ -9,8 +9,8 @@ import (
 
 	"latchkey/bench/load"
 	"latchkey/bench/workload"
-	"latchkey/internal/config"
-	"latchkey/internal/servertest"
+	"latchkey/internal/server/config"
+	"latchkey/internal/test/servertest"
 )
 
 // found makes an empty world on a server of its own.

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"latchkey/internal/config"
-	"latchkey/internal/servertest"
+	"latchkey/internal/server/config"
+	"latchkey/internal/test/servertest"
 )
 
 // TestBackupWhileSigning backs a busy server up from another process, restores

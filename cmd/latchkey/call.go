@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"latchkey/client"
-	"latchkey/internal/activity"
 	"latchkey/internal/fault"
-	"latchkey/internal/nearest"
-	"latchkey/internal/ops"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/request/ops"
+	"latchkey/internal/suggest"
 )
 
 type callCommand struct {
@@ -103,7 +103,7 @@ func (cmd *callCommand) find(catalog *activity.Catalog) (*operation, error) {
 		return nil, errors.New("name an operation; latchkey call --list shows all")
 	case op.path == nil && op.query == nil:
 		text := fmt.Sprintf("there is no operation %q", cmd.Operation)
-		if guess := nearest.Name(cmd.Operation, len(cmd.Operation)/3+1, operationNames(catalog)); guess != "" {
+		if guess := suggest.Name(cmd.Operation, len(cmd.Operation)/3+1, operationNames(catalog)); guess != "" {
 			text += fmt.Sprintf("; is %s meant?", guess)
 		}
 		return nil, errors.New(text + "\n  latchkey call --list shows all")

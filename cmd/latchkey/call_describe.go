@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"latchkey/internal/activity"
+	"latchkey/internal/request/activity"
 	"latchkey/internal/schema"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"latchkey/internal/activity"
-	"latchkey/internal/ops"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/request/ops"
 )
 
 // The scripts ask the program itself what can stand at the cursor, so that they

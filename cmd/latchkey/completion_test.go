@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"latchkey/client"
-	"latchkey/internal/ops"
+	"latchkey/internal/request/ops"
 )
 
 func TestComplete(t *testing.T) {

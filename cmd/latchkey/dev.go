@@ -14,12 +14,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"latchkey/client"
-	"latchkey/internal/config"
 	"latchkey/internal/domain"
-	"latchkey/internal/engine"
 	"latchkey/internal/ids"
+	"latchkey/internal/request/engine"
 	"latchkey/internal/secretfile"
 	"latchkey/internal/server"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 )
 

@@ -11,13 +11,13 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"latchkey/client"
-	"latchkey/internal/config"
-	"latchkey/internal/curve"
 	"latchkey/internal/domain"
-	"latchkey/internal/engine"
 	"latchkey/internal/ids"
+	"latchkey/internal/keys/curve"
+	"latchkey/internal/request/engine"
 	"latchkey/internal/schema"
 	"latchkey/internal/server"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store/sqlite"
 )
 

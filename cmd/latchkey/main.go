@@ -15,7 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/go-json-experiment/json"
 
-	"latchkey/internal/vault"
+	"latchkey/internal/keys/vault"
 )
 
 // version is set by the build.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"latchkey/internal/pgtest"
-	"latchkey/internal/servertest"
+	"latchkey/internal/test/pgtest"
+	"latchkey/internal/test/servertest"
 )
 
 // The scripts in testdata run the real program the way a person does.

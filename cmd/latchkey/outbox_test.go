@@ -12,8 +12,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"latchkey/internal/mailtest"
-	"latchkey/internal/servertest"
+	"latchkey/internal/test/mailtest"
+	"latchkey/internal/test/servertest"
 )
 
 // TestKilledWhileSending kills the program while it sends a mail. The next start

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"latchkey/internal/rehearsal"
+	"latchkey/internal/policy/policytest"
 )
 
 type policyCommand struct {
@@ -22,9 +22,9 @@ type policyCheckCommand struct {
 
 // checked is what is said about one file.
 type checked struct {
-	File     string              `json:"file"`
-	Errors   []rehearsal.Mistake `json:"errors"`
-	Findings []rehearsal.Finding `json:"findings"`
+	File     string               `json:"file"`
+	Errors   []policytest.Mistake `json:"errors"`
+	Findings []policytest.Finding `json:"findings"`
 }
 
 // Run checks the files, all of them, whatever is wrong with one.
@@ -32,9 +32,9 @@ func (cmd policyCheckCommand) Run() error {
 	var all []checked
 	var failed bool
 	for _, path := range cmd.Files {
-		report := checked{File: path, Errors: []rehearsal.Mistake{}, Findings: []rehearsal.Finding{}}
-		file, err := rehearsal.Load(path)
-		var wrong *rehearsal.Error
+		report := checked{File: path, Errors: []policytest.Mistake{}, Findings: []policytest.Finding{}}
+		file, err := policytest.Load(path)
+		var wrong *policytest.Error
 		switch {
 		case errors.As(err, &wrong):
 			report.Errors = wrong.Mistakes
@@ -42,7 +42,7 @@ func (cmd policyCheckCommand) Run() error {
 				fmt.Println(wrong)
 			}
 		case err != nil:
-			report.Errors = []rehearsal.Mistake{{Message: err.Error()}}
+			report.Errors = []policytest.Mistake{{Message: err.Error()}}
 			fmt.Fprintf(os.Stderr, "latchkey: %v\n", err)
 		default:
 			report.Findings = file.Lint()

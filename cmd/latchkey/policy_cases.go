@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"latchkey/internal/rehearsal"
+	"latchkey/internal/policy/policytest"
 )
 
 type policyTestCommand struct {
@@ -38,7 +38,7 @@ func (cmd policyTestCommand) Run(ctx context.Context) error {
 
 func (cmd policyTestCommand) test(ctx context.Context, path string) (status int, err error) {
 	report, err := rehearse(ctx, path)
-	var wrong *rehearsal.Error
+	var wrong *policytest.Error
 	if errors.As(err, &wrong) {
 		fmt.Fprintln(os.Stderr, wrong)
 		return badFile, nil
@@ -60,8 +60,8 @@ func (cmd policyTestCommand) test(ctx context.Context, path string) (status int,
 	return status, nil
 }
 
-func rehearse(ctx context.Context, path string) (*rehearsal.Report, error) {
-	file, err := rehearsal.Load(path)
+func rehearse(ctx context.Context, path string) (*policytest.Report, error) {
+	file, err := policytest.Load(path)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"latchkey/client"
-	"latchkey/internal/engine"
-	"latchkey/internal/rehearsal"
+	"latchkey/internal/policy/policytest"
+	"latchkey/internal/request/engine"
 )
 
 type policyExplainCommand struct {
@@ -62,7 +62,7 @@ func (cmd policyExplainCommand) Run(ctx context.Context) error {
 	}
 	if cmd.JSON {
 		fmt.Println(string(answer))
-	} else if err := rehearsal.PrintReply(os.Stdout, &reply); err != nil {
+	} else if err := policytest.PrintReply(os.Stdout, &reply); err != nil {
 		return err
 	}
 	status, known := explained[reply.Outcome]
@@ -104,7 +104,7 @@ func (cmd *policyExplainCommand) suppose(body []byte) ([]byte, error) {
 
 // supposedPolicies reads policies for a server, which knows no names of a file.
 func supposedPolicies(path string) ([]engine.SupposedPolicy, error) {
-	file, err := rehearsal.Load(path)
+	file, err := policytest.Load(path)
 	if err != nil {
 		return nil, err
 	}

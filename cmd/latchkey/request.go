@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"latchkey/internal/activity"
-	"latchkey/internal/ops"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/request/ops"
 )
 
 type requestCommand struct {

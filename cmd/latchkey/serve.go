@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"os"
 
-	"latchkey/internal/config"
 	"latchkey/internal/server"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"latchkey/internal/config"
 	"latchkey/internal/server"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 )
 

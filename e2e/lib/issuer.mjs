@@ -1,5 +1,5 @@
 // A real OpenID Connect issuer, in a process of its own: the command
-// internal/oidctest/issuer, whose package says what it can do.
+// internal/test/oidctest/issuer, whose package says what it can do.
 import { createHash } from 'node:crypto';
 import { after, before } from 'node:test';
 
@@ -13,7 +13,7 @@ export function useIssuer() {
   const issuer = {};
   let command;
   before(async () => {
-    command = await startCommand('./internal/oidctest/issuer');
+    command = await startCommand('./internal/test/oidctest/issuer');
     issuer.url = command.ready.url;
   });
   after(() => command?.stop());

@@ -1,5 +1,5 @@
 // `latchkey serve` with a real mail server and a real SMS gateway, each in a
-// process of its own: internal/mailtest/smtpd, whose package says what they want.
+// process of its own: internal/test/mailtest/smtpd, whose package says what they want.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ describe(`mail on ${storeName}`, () => {
   let root;
 
   before(async () => {
-    outside = await startCommand('./internal/mailtest/smtpd');
+    outside = await startCommand('./internal/test/mailtest/smtpd');
     const { smtp, caFile, username, password, sms, smsToken } = outside.ready;
     const [host, port] = smtp.split(':');
     writeFileSync(join(place.data, 'password'), password, { mode: 0o600 });

@@ -3,8 +3,8 @@ package domain
 import (
 	"time"
 
-	"latchkey/internal/address"
-	"latchkey/internal/curve"
+	"latchkey/internal/keys/address"
+	"latchkey/internal/keys/curve"
 )
 
 // Wallet is a seed from which accounts are derived. The seed itself is in the

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"latchkey/internal/curve"
+	"latchkey/internal/keys/curve"
 )
 
 // User is a person or a program, with every credential by which it proves

@@ -3,7 +3,7 @@ package policy
 import (
 	"time"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // op says what a node does. The parser makes those of the first group; the

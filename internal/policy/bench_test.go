@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 const benchCondition = `activity.resource == 'PRIVATE_KEY' && activity.action == 'SIGN' && wallet.id == 'w1' && ` +

@@ -163,7 +163,7 @@ func (c *checker) call(n *node) *Error {
 	f, found := known[n.name]
 	switch {
 	case !found:
-		return refuse(n, suggest(n.name, []string{"CaseInsensitiveString", "Timestamp", "CronSpan"}), "there is no function %s", n.name)
+		return refuse(n, fixOf(n.name, []string{"CaseInsensitiveString", "Timestamp", "CronSpan"}), "there is no function %s", n.name)
 	case f.inTime != (c.place == Time):
 		return refuse(n, "", "%s cannot be used in the %s of a policy", n.name, c.place)
 	case len(n.args) != f.count:

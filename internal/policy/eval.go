@@ -3,7 +3,7 @@ package policy
 import (
 	"time"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // Env is what expressions are evaluated on. A nil Request or Consensus is one

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // The requests that the tables in testdata speak of, by name. Every field has a

@@ -3,7 +3,7 @@ package policy
 import (
 	"fmt"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // EvalError says why an expression has no value.

@@ -1,6 +1,6 @@
 package policy
 
-import "latchkey/internal/fact"
+import "latchkey/internal/policy/fact"
 
 // This file is the vocabulary: every root and every field that an expression
 // may read, once.

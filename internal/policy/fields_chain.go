@@ -1,6 +1,6 @@
 package policy
 
-import "latchkey/internal/fact"
+import "latchkey/internal/policy/fact"
 
 // The vocabulary, continued: the chains other than Ethereum, and Spark.
 

@@ -1,6 +1,6 @@
 package policy
 
-import "latchkey/internal/fact"
+import "latchkey/internal/policy/fact"
 
 // Outcome is what became of one policy, or of all together.
 type Outcome string

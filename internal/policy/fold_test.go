@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // people are the users of fold.yaml, with their tags.

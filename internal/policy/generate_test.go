@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // generator writes random expressions that are well typed: it knows the

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"latchkey/internal/fact"
-	"latchkey/internal/nearest"
+	"latchkey/internal/policy/fact"
+	"latchkey/internal/suggest"
 )
 
 // Finding is advice on a policy that compiles but is probably not what its
@@ -177,7 +177,7 @@ func (l *linter) value(literal, subject *node) {
 		return
 	}
 	hint := ""
-	if near := nearest.Name(literal.text, min(2, len(literal.text)/2), subject.field.values); near != "" {
+	if near := suggest.Name(literal.text, min(2, len(literal.text)/2), subject.field.values); near != "" {
 		hint = "; did you mean '" + near + "'?"
 	}
 	l.add(literal, UnknownValue, "%s is never '%s'%s", l.source(subject), literal.text, hint)

@@ -1,6 +1,6 @@
 package policy
 
-import "latchkey/internal/fact"
+import "latchkey/internal/policy/fact"
 
 // size is the length of a list of elem; that of nil is 0.
 func size(list any, elem *typ) int32 {

@@ -1,6 +1,6 @@
 package policy
 
-import "latchkey/internal/fact"
+import "latchkey/internal/policy/fact"
 
 // Voter is somebody who voted or might vote, with all credentials that he holds
 // and could vote with.

@@ -3,7 +3,7 @@ package policy
 import (
 	"math/big"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 func (p *parser) postfix() (*node, *Error) {

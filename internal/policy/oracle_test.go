@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // oracle evaluates an expression in the plainest way that the language allows:

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // check runs a property often enough that every outcome comes up.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"latchkey/internal/nearest"
+	"latchkey/internal/suggest"
 )
 
 func (c *checker) nameOf(n *node) *Error {
@@ -20,7 +20,7 @@ func (c *checker) nameOf(n *node) *Error {
 	}
 	fix := c.elsewhere(n.name)
 	if fix == "" {
-		fix = suggest(n.name, c.firstNames())
+		fix = fixOf(n.name, c.firstNames())
 	}
 	return refuse(n, fix, "unknown name %s", n.name)
 }
@@ -78,7 +78,7 @@ func (c *checker) fieldOf(n *node) *Error {
 	switch n.x.typ.kind {
 	case kindStruct:
 		if n.field = n.x.typ.field(n.name); n.field == nil {
-			return refuse(at, suggest(n.name, names(n.x.typ)), "field does not exist: %s", n.name)
+			return refuse(at, fixOf(n.name, names(n.x.typ)), "field does not exist: %s", n.name)
 		}
 		n.typ = n.field.typ
 		if n.x.op == opRoot {
@@ -94,7 +94,7 @@ func (c *checker) fieldOf(n *node) *Error {
 					all = append(all, rest)
 				}
 			}
-			return refuse(at, suggest(n.name, all), "field does not exist: %s", n.name)
+			return refuse(at, fixOf(n.name, all), "field does not exist: %s", n.name)
 		}
 		n.op, n.typ, n.root, n.name, n.x = whole.op, whole.typ, whole.root, whole.name, nil
 	case kindList, kindArgument:
@@ -120,14 +120,14 @@ func (c *checker) operand(n *node) *Error {
 	return c.check(n)
 }
 
-// suggest names the known name that was probably meant, or all of them.
-func suggest(name string, known []string) string {
+// fixOf names the known name that was probably meant, or all of them.
+func fixOf(name string, known []string) string {
 	for _, k := range known {
 		if strings.ReplaceAll(k, "_", "") == strings.ToLower(strings.ReplaceAll(name, "_", "")) {
 			return "write " + k
 		}
 	}
-	if k := nearest.Name(name, min(2, len(name)/2), known); k != "" {
+	if k := suggest.Name(name, min(2, len(name)/2), known); k != "" {
 		return "did you mean " + k + "?"
 	}
 	return "known are " + strings.Join(slices.Compact(known), ", ") // firstNames repeats namespaces

@@ -13,7 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // load reads a table of testdata; an unknown key is a mistake in the table.

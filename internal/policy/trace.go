@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // Step is the value of one part of an expression.

@@ -1,6 +1,6 @@
 package policy
 
-import "latchkey/internal/fact"
+import "latchkey/internal/policy/fact"
 
 type kind uint8
 

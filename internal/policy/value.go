@@ -3,7 +3,7 @@ package policy
 import (
 	"cmp"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // value is what a node yields, whatever its type. kind is set always, so that

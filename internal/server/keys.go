@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"latchkey/internal/engine"
+	"latchkey/internal/keys/vault"
+	"latchkey/internal/keys/vault/unseal"
+	"latchkey/internal/request/engine"
 	"latchkey/internal/store"
-	"latchkey/internal/vault"
-	"latchkey/internal/vault/unseal"
 )
 
 // OpenKeys opens the vault with the master key that source names (see package

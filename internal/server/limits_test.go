@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"latchkey/internal/config"
+	"latchkey/internal/server/config"
 )
 
 // Every limit of an organization comes from the config, which bounds them all

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"time"
 
-	"latchkey/internal/api"
 	"latchkey/internal/domain"
-	"latchkey/internal/notify"
+	"latchkey/internal/keys/vault"
+	"latchkey/internal/outbox/notify"
+	"latchkey/internal/request/api"
 	"latchkey/internal/store"
-	"latchkey/internal/vault"
 )
 
 // outbox sends the messages that wait in the store, on every server.

@@ -16,13 +16,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"latchkey/internal/api"
 	"latchkey/internal/domain"
-	"latchkey/internal/engine"
 	"latchkey/internal/ids"
-	"latchkey/internal/notify"
-	"latchkey/internal/pgtest"
+	"latchkey/internal/outbox/notify"
+	"latchkey/internal/request/api"
+	"latchkey/internal/request/engine"
 	"latchkey/internal/store"
+	"latchkey/internal/test/pgtest"
 )
 
 // These tests look at the outbox from the inside, with a clock of their own.

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"latchkey/internal/domain"
-	"latchkey/internal/notify"
+	"latchkey/internal/outbox/notify"
 )
 
 // send sends one message and says how it ended.

@@ -13,15 +13,15 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"latchkey/internal/config"
 	"latchkey/internal/domain"
 	"latchkey/internal/ids"
-	"latchkey/internal/mailtest"
-	"latchkey/internal/notify"
-	"latchkey/internal/pgtest"
+	"latchkey/internal/outbox/notify"
 	"latchkey/internal/server"
-	. "latchkey/internal/servertest"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store"
+	"latchkey/internal/test/mailtest"
+	"latchkey/internal/test/pgtest"
+	. "latchkey/internal/test/servertest"
 )
 
 // These tests send to a real mail server and a real SMS gateway.

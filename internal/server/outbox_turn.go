@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"latchkey/internal/domain"
-	"latchkey/internal/notify"
+	"latchkey/internal/outbox/notify"
 	"latchkey/internal/store"
 )
 

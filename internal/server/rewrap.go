@@ -3,8 +3,8 @@ package server
 import (
 	"context"
 
+	"latchkey/internal/keys/vault"
 	"latchkey/internal/store"
-	"latchkey/internal/vault"
 )
 
 // Rewrap brings every organization under the vault's current master key. It

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"latchkey/internal/config"
-	"latchkey/internal/notify"
+	"latchkey/internal/outbox/notify"
+	"latchkey/internal/server/config"
 )
 
 // newRouter makes the ways by which messages leave. It connects to nobody.

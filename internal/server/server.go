@@ -19,18 +19,18 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"latchkey/internal/activity"
-	"latchkey/internal/api"
-	"latchkey/internal/config"
 	"latchkey/internal/domain"
-	"latchkey/internal/engine"
-	"latchkey/internal/oidc"
-	"latchkey/internal/openapi"
-	"latchkey/internal/ops"
+	"latchkey/internal/keys/vault"
+	"latchkey/internal/proof/oidc"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/request/api"
+	"latchkey/internal/request/engine"
+	"latchkey/internal/request/openapi"
+	"latchkey/internal/request/ops"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 	"latchkey/internal/store/postgres"
 	"latchkey/internal/store/sqlite"
-	"latchkey/internal/vault"
 )
 
 // Server is everything that listens.

@@ -24,10 +24,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"latchkey/internal/config"
-	"latchkey/internal/engine"
-	"latchkey/internal/pgtest"
+	"latchkey/internal/request/engine"
 	"latchkey/internal/server"
+	"latchkey/internal/server/config"
+	"latchkey/internal/test/pgtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }

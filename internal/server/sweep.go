@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"latchkey/internal/domain"
+	"latchkey/internal/keys/vault"
 	"latchkey/internal/store"
-	"latchkey/internal/vault"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"latchkey/internal/server"
-	. "latchkey/internal/servertest"
 	"latchkey/internal/store"
+	. "latchkey/internal/test/servertest"
 )
 
 // Codes disappear an hour after they expired, with the keys to which they would

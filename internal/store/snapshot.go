@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"latchkey/internal/recent"
+	"latchkey/internal/lru"
 )
 
 // snapshot is what is known of one organization at one version.
@@ -29,7 +29,7 @@ type facet struct {
 	residents any // *residents[T], of a facet of one kind
 
 	mu      sync.Mutex
-	derived recent.Map[string, any] // by the name given to Derived
+	derived lru.Map[string, any] // by the name given to Derived
 }
 
 // maxDerived bounds a generation of what is remembered of one organization. Some
@@ -44,7 +44,7 @@ func (s *snapshot) of(kinds ...string) *facet {
 	if i := s.index(kinds); i >= 0 {
 		return s.facets[i]
 	}
-	f := &facet{kinds: slices.Clone(kinds), derived: recent.Map[string, any]{Max: maxDerived}}
+	f := &facet{kinds: slices.Clone(kinds), derived: lru.Map[string, any]{Max: maxDerived}}
 	s.facets = append(s.facets, f)
 	return f
 }
@@ -154,7 +154,7 @@ func read[T any](ctx context.Context, d Driver, org string, kind *Kind[T]) (*res
 // organization takes a few kilobytes.
 type cache struct {
 	mu    sync.Mutex
-	known recent.Map[string, *snapshot]
+	known lru.Map[string, *snapshot]
 }
 
 func (c *cache) get(org string, version int64) *snapshot {

@@ -16,10 +16,10 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/ids"
-	"latchkey/internal/pgtest"
 	"latchkey/internal/store"
 	"latchkey/internal/store/postgres"
 	"latchkey/internal/store/sqlite"
+	"latchkey/internal/test/pgtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }

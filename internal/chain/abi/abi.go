@@ -18,7 +18,7 @@ package abi
 import (
 	"encoding/hex"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // MaxCharacters is the length of the longest interface.

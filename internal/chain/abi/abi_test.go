@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"latchkey/internal/chain/abi"
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // fn is an interface of one function. A parameter is written "type name";

@@ -3,7 +3,7 @@ package abi
 import (
 	"unicode/utf8"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // decoder reads values from the data of a call, after the selector. It needs

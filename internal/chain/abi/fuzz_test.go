@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // encode writes a value as the formal part of the specification says: the part

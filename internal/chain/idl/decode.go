@@ -9,7 +9,7 @@ import (
 
 	"github.com/mr-tron/base58"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // decoder takes values from the front of the data.

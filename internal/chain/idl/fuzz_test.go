@@ -12,7 +12,7 @@ import (
 	"github.com/mr-tron/base58"
 	"pgregory.net/rapid"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // encode writes a value as Borsh. It is the other direction of the decoder and

@@ -20,7 +20,7 @@ import (
 	"bytes"
 	"encoding/hex"
 
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 // MaxCharacters is the length of the longest interface.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"latchkey/internal/chain/idl"
-	"latchkey/internal/fact"
+	"latchkey/internal/policy/fact"
 )
 
 func parse(tb testing.TB, text string) *idl.Interface {

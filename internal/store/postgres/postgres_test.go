@@ -11,10 +11,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"latchkey/internal/pgtest"
 	"latchkey/internal/store"
 	"latchkey/internal/store/postgres"
 	"latchkey/internal/store/storetest"
+	"latchkey/internal/test/pgtest"
 )
 
 func TestMain(m *testing.M) {

@@ -3,7 +3,7 @@ package sqlite
 import (
 	"sync"
 
-	"latchkey/internal/recent"
+	"latchkey/internal/lru"
 )
 
 // versionsPerGeneration bounds the memory: two generations of this many
@@ -20,13 +20,13 @@ const versionsPerGeneration = 1 << 16
 // before and after some reads has read one state.
 type versions struct {
 	mu     sync.Mutex
-	known  recent.Map[string, int64]
+	known  lru.Map[string, int64]
 	doubt  map[string]int64
 	resets uint64
 }
 
 func newVersions(perGeneration int) *versions {
-	return &versions{known: recent.Map[string, int64]{Max: perGeneration}}
+	return &versions{known: lru.Map[string, int64]{Max: perGeneration}}
 }
 
 // epoch is another one whenever something may have been forgotten.
@@ -81,6 +81,6 @@ func (v *versions) flushed() {
 func (v *versions) forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.known, v.doubt = recent.Map[string, int64]{Max: v.known.Max}, nil
+	v.known, v.doubt = lru.Map[string, int64]{Max: v.known.Max}, nil
 	v.resets++
 }

@@ -1,0 +1,120 @@
+// Package docgen keeps the documentation true: it writes the pages and tables
+// that follow from the code, and checks the requests, replies, expressions and
+// links that the pages show. It holds tests only.
+package docgen
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"latchkey/internal/policy"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/request/ops"
+)
+
+var update = flag.Bool("update", false, "rewrite the generated parts of the documents")
+
+const docs = "../../../docs"
+
+// TestFields keeps the list of roots and fields current.
+func TestFields(t *testing.T) {
+	var b strings.Builder
+	for _, place := range []policy.Place{policy.Condition, policy.Consensus, policy.Time} {
+		fmt.Fprintf(&b, "### Of a %s\n", place)
+		root := ""
+		for _, w := range policy.Vocabulary(place) {
+			if inside, ok := below(root, w.Path); ok {
+				row(&b, inside, w)
+				continue
+			}
+			root = w.Path
+			fmt.Fprintf(&b, "\n**`%s`**: %s\n", root, w.Type)
+			if w.Type == "timestamp" { // it has no fields
+				continue
+			}
+			b.WriteString("\n| field | type |\n|---|---|\n")
+		}
+		b.WriteString("\n")
+	}
+	generated(t, filepath.Join(docs, "policy-language.md"), "fields", b.String())
+}
+
+// below is the part of path after root, if it is a field of it. Fields of the
+// elements of a list are written after [].
+func below(root, path string) (string, bool) {
+	if root == "" {
+		return "", false
+	}
+	for _, sign := range []string{".", "[]."} {
+		if inside, ok := strings.CutPrefix(path, root+sign); ok {
+			return inside, true
+		}
+	}
+	return "", false
+}
+
+func row(b *strings.Builder, field string, w policy.Word) {
+	kind := w.Type
+	if len(w.Values) > 0 {
+		kind += ": `" + strings.Join(w.Values, "`, `") + "`"
+	}
+	fmt.Fprintf(b, "| `%s` | %s |\n", field, strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(kind))
+}
+
+// TestActivities keeps the table of what policies see of each activity
+// current.
+func TestActivities(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| kind | versions | resource | action | decided by |\n|---|---|---|---|---|\n")
+	for _, p := range ops.Catalog().Paths {
+		newest := p.Newest()
+		versions := "1"
+		if newest.Version > 1 {
+			versions = fmt.Sprintf("%d to %d", p.Versions[0].Version, newest.Version)
+		}
+		resource, action := "", ""
+		if g := newest.Govern; g.By == activity.Policies {
+			resource, action = "`"+string(g.Resource)+"`", "`"+string(g.Action)+"`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", newest.Kind(), versions, resource, action, deciders[newest.Govern.By])
+	}
+	generated(t, filepath.Join(docs, "policy-language.md"), "activities", b.String())
+}
+
+var deciders = map[activity.Governor]string{
+	activity.Policies:   "root quorum or policies",
+	activity.RootQuorum: "root quorum alone",
+	activity.Self:       "the user himself",
+	activity.Vote:       "it is a vote",
+}
+
+// generated compares a part of a document, between two comments that name it,
+// with what it should be.
+func generated(t *testing.T, file, name, want string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- generated: "+name+" -->\n", "<!-- end: "+name+" -->\n"
+	before, rest, ok := strings.Cut(string(text), begin)
+	got, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no part between %q and %q", file, begin, end)
+	}
+	if *update {
+		got = want
+		if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("%s is not current; run go test ./internal/gen/docgen -update (-document +code):\n%s", file, diff)
+	}
+}

@@ -1,0 +1,69 @@
+// Package address writes the address of a public key in each of the 35 formats
+// that the interface knows. It handles public keys only: no function here takes
+// or returns a secret, and it derives nothing from a seed.
+//
+// It refuses a key that is not a valid point of its curve, and a curve that the
+// format does not allow, so that no address is ever shown that nobody can spend
+// from. It does not read addresses back: an address is looked up by its text
+// (see Key), never decoded.
+//
+// Invariants: one format, curve and key always have the same address, which is
+// ASCII; Of succeeds exactly for the curves that Format.Curves lists; and the
+// address that Of returns is in the canonical spelling of its chain.
+package address
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"latchkey/internal/keys/curve"
+)
+
+// Of returns the address of a public key. The key is a compressed point (33
+// bytes, SEC1) on secp256k1, or the 32 bytes of RFC 8032 on Ed25519.
+func Of(f Format, c curve.KeyCurve, publicKey []byte) (string, error) {
+	r, known := find(f)
+	if !known {
+		return "", fmt.Errorf("address format %.60q is not supported: use one that begins with %s, such as %s", f, prefix, Ethereum)
+	}
+	if !slices.Contains(r.curves, c) {
+		return "", fmt.Errorf("%s does not go with the curve %.40q: use %s", f, c, join(r.curves))
+	}
+	k, err := parse(c, publicKey)
+	if err != nil {
+		return "", err
+	}
+	return r.encode(k)
+}
+
+// Equal reports whether two addresses of one format name the same account, as
+// the interface compares them: Ethereum addresses without regard to case, all
+// others exactly.
+func Equal(f Format, a, b string) bool {
+	if f == Ethereum {
+		return Key(a) == Key(b)
+	}
+	return a == b
+}
+
+// Key returns the text under which an address is stored for lookup: whatever
+// looks like an Ethereum address in lower case, since EIP-55 lets the case of
+// its digits carry a checksum and clients send it with and without; everything
+// else as it is. No other format's address is 0x and 40 hex digits, so that
+// the lower case cannot make two accounts of different formats meet.
+func Key(address string) string {
+	digits, found := strings.CutPrefix(address, "0x")
+	if !found || len(digits) != 2*accountSize || strings.Trim(digits, "0123456789abcdefABCDEF") != "" {
+		return address
+	}
+	return strings.ToLower(address)
+}
+
+func join(curves []curve.KeyCurve) string {
+	names := make([]string, len(curves))
+	for i, c := range curves {
+		names[i] = string(c)
+	}
+	return strings.Join(names, " or ")
+}

@@ -1,0 +1,155 @@
+package vault
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"latchkey/internal/keys/vault/internal/seal"
+	"latchkey/internal/keys/vault/internal/secret"
+)
+
+// Kinds of things that are sealed; with the id they make the name on the shelf.
+const (
+	kindDataKey    = "data-key" // one, without an id
+	kindIdentity   = "identity" // one, without an id
+	kindSeed       = "seed"
+	kindKey        = "key"
+	kindTarget     = "target"
+	kindNoteTarget = "note-target"
+)
+
+const dataKeySize = 32
+
+// maxKeys bounds the data keys that are kept open. They fill one megabyte.
+const maxKeys = 8192
+
+// keyring keeps data keys open. They are found by organization and key id, and
+// the id follows from the key: a key that was made in a transaction which then
+// failed stays here unused, and can never be taken for the one that another
+// transaction committed.
+type keyring struct {
+	mu   sync.RWMutex
+	keys map[ringName]*secret.Bytes
+	own  []*secret.Bytes // of identities; kept until the end
+	most int             // keys
+}
+
+type ringName struct {
+	org string
+	id  seal.ID
+}
+
+// get returns nil when the key is not kept. The key schedule is made under the
+// lock, because a key that is dropped is wiped at once.
+func (r *keyring) get(org string, id seal.ID) (*seal.Key, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	key, ok := r.keys[ringName{org, id}]
+	if !ok {
+		return nil, nil
+	}
+	return seal.DataKey(key, id)
+}
+
+// put takes the key over. When the ring is full it drops any other.
+func (r *keyring) put(org string, id seal.ID, key *secret.Bytes) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name := ringName{org, id}
+	if r.keys[name] != nil {
+		key.Wipe()
+		return
+	}
+	if r.keys == nil {
+		r.keys = map[ringName]*secret.Bytes{}
+	}
+	for victim, old := range r.keys {
+		if len(r.keys) < r.most {
+			break
+		}
+		old.Wipe()
+		delete(r.keys, victim)
+	}
+	r.keys[name] = key
+}
+
+func (r *keyring) wipe() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, key := range r.keys {
+		key.Wipe()
+	}
+	for _, key := range r.own {
+		key.Wipe()
+	}
+	r.keys, r.own = nil, nil
+}
+
+// hold remembers a secret that is to be wiped with the ring.
+func (r *keyring) hold(key *secret.Bytes) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.own = append(r.own, key)
+}
+
+// wrapContext is where an organization's data key opens.
+func wrapContext(org string) seal.Context {
+	return seal.Context{Org: org, Kind: kindDataKey}
+}
+
+// wrap seals a data key under the current master key.
+func (v *Vault) wrap(org string, key *secret.Bytes) ([]byte, error) {
+	m := v.masters[0]
+	c := wrapContext(org)
+	wrapping, err := seal.WrappingKey(m.key, m.id, c)
+	if err != nil {
+		return nil, err
+	}
+	return wrapping.Seal(c, key), nil
+}
+
+// unwrap opens a data key with whichever master key it is under.
+func (v *Vault) unwrap(org string, wrapped []byte) (*secret.Bytes, seal.ID, error) {
+	var none seal.ID
+	under, err := seal.KeyID(wrapped)
+	if err != nil {
+		return nil, none, err
+	}
+	for _, m := range v.masters {
+		if m.id != under {
+			continue
+		}
+		c := wrapContext(org)
+		wrapping, err := seal.WrappingKey(m.key, m.id, c)
+		if err != nil {
+			return nil, none, err
+		}
+		key, err := wrapping.Open(c, wrapped, v.pool)
+		if err != nil {
+			return nil, none, fmt.Errorf("vault: the data key of organization %q: %w", org, err)
+		}
+		if key.Len() != dataKeySize {
+			key.Wipe()
+			return nil, none, fmt.Errorf("vault: the data key of organization %q has a wrong size", org)
+		}
+		id, err := seal.IDOf(key)
+		if err != nil {
+			key.Wipe()
+			return nil, none, err
+		}
+		return key, id, nil
+	}
+	return nil, none, v.wrongMaster()
+}
+
+func (v *Vault) wrongMaster() error {
+	names := make([]string, len(v.masters))
+	for i, m := range v.masters {
+		names[i] = m.name
+	}
+	if len(names) == 1 {
+		return fmt.Errorf("vault: the master key from %s does not open this database", names[0])
+	}
+	return fmt.Errorf("vault: neither the master key from %s opens this database", strings.Join(names, " nor that from "))
+}

@@ -1,0 +1,135 @@
+package vault
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+
+	"latchkey/internal/fault"
+	"latchkey/internal/keys/curve"
+	"latchkey/internal/keys/vault/bundle"
+	"latchkey/internal/keys/vault/internal/hd"
+	"latchkey/internal/keys/vault/internal/hpkebox"
+)
+
+// A note is something short-lived that the database should not show, such as a
+// one-time code on its way to its reader. It is no key, and whoever wrote it may
+// read it again.
+
+// The purposes for which HKDF (RFC 5869) derives from the identity's keys.
+const (
+	noteInfo = "latchkey note "
+	macInfo  = "latchkey mac "
+)
+
+// MAC is a keyed hash that only this installation can make, for one purpose:
+// what it is made of cannot be guessed from it without the server.
+func (i *Identity) MAC(purpose string, data []byte) ([]byte, error) {
+	key, err := i.derive(macInfo + purpose)
+	if err != nil {
+		return nil, err
+	}
+	h := hmac.New(sha256.New, key)
+	h.Write(data)
+	return h.Sum(nil), nil
+}
+
+// SealNote encrypts a note for one purpose.
+func (i *Identity) SealNote(purpose string, note []byte) ([]byte, error) {
+	aead, err := i.noteKey(purpose)
+	if err != nil {
+		return nil, err
+	}
+	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(note)+aead.Overhead())
+	rand.Read(nonce)
+	return aead.Seal(nonce, nonce, note, []byte(purpose)), nil
+}
+
+// OpenNote decrypts a note that was sealed for the purpose.
+func (i *Identity) OpenNote(purpose string, sealed []byte) ([]byte, error) {
+	aead, err := i.noteKey(purpose)
+	if err != nil {
+		return nil, err
+	}
+	if len(sealed) < aead.NonceSize() {
+		return nil, errors.New("vault: a note is too short")
+	}
+	note, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], []byte(purpose))
+	if err != nil {
+		return nil, errors.New("vault: a note does not open: it was sealed for another purpose, by another installation, or is damaged")
+	}
+	return note, nil
+}
+
+func (i *Identity) noteKey(purpose string) (cipher.AEAD, error) {
+	key, err := i.derive(noteInfo + purpose)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+func (i *Identity) derive(info string) ([]byte, error) {
+	if err := i.vault.enter(); err != nil {
+		return nil, err
+	}
+	defer i.vault.leave()
+	return hkdf.Key(sha256.New, i.keys.Raw(), nil, info, 32)
+}
+
+// NewNoteTarget makes a P-256 key to which a client seals a note, and returns
+// the public half uncompressed (65 bytes).
+func (s *Session) NewNoteTarget(targetID string) (targetPublic []byte, err error) {
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	private, public, err := s.vault.randomKey(curve.KeyP256)
+	if err != nil {
+		return nil, err
+	}
+	defer private.Wipe()
+	return hd.Expand(public), s.put(kindNoteTarget, targetID, private)
+}
+
+// OpenNoteBundle opens what a client sealed to a note target. It can open
+// nothing that was sealed to an import target: those are another kind.
+func (s *Session) OpenNoteBundle(targetID string, text []byte) ([]byte, error) {
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	sealed, err := bundle.ParseEncrypted(text)
+	if err != nil {
+		return nil, err
+	}
+	target, err := s.must(kindNoteTarget, targetID)
+	if err != nil {
+		return nil, err
+	}
+	defer target.Wipe()
+	plain, err := hpkebox.Open(s.vault.pool, target, sealed.Enc, sealed.Ciphertext)
+	if errors.Is(err, hpkebox.ErrOpen) {
+		return nil, fault.Invalid("encryptedOtpBundle does not open: it was not sealed to the target of this code")
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Wipe()
+	return append([]byte(nil), plain.Raw()...), nil
+}
+
+// DropNoteTarget deletes a note target. It needs no warrant: it gives nothing
+// out. Without one it does nothing.
+func DropNoteTarget(s Shelf, targetID string) error {
+	_, err := (&drawer{shelf: s}).remove(kindNoteTarget, targetID)
+	return err
+}

@@ -1,0 +1,392 @@
+package vault
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"latchkey/internal/fault"
+	"latchkey/internal/keys/curve"
+)
+
+// A row that was moved to another organization, kind or id does not open, and
+// nothing that was altered does.
+func TestMovedRowsDoNotOpen(t *testing.T) {
+	v, c := openVault(t, masterOf(1))
+	here, there := newMemory(), newMemory()
+	s := session(t, v, c, testOrg, here)
+	other := session(t, v, c, "other", there)
+	for _, each := range []*Session{s, other} {
+		if _, err := each.CreateKey("k", curve.KeySecp256k1); err != nil {
+			t.Fatal(err)
+		}
+		if err := each.CreateSeed("s", 12); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sign := func(s *Session, id string) error {
+		_, err := s.SignDigest(id, curve.KeySecp256k1, [32]byte{1})
+		return err
+	}
+	derive := func(s *Session, id string) error { _, err := s.Derive(id, curve.KeyP256, nil); return err }
+	for _, tc := range []struct {
+		name string
+		move func(here, there *memory)
+		use  func(here, there *Session) error
+	}{
+		{
+			"to another organization", func(here, there *memory) { there.items["key/k"] = here.items["key/k"] },
+			func(_, there *Session) error { return sign(there, "k") },
+		},
+		{
+			"to another organization, with its data key", func(here, there *memory) {
+				there.items["key/k"], there.items[kindDataKey] = here.items["key/k"], here.items[kindDataKey]
+			},
+			func(_, there *Session) error { return sign(there, "k") },
+		},
+		{
+			"to another id", func(here, _ *memory) { here.items["key/k2"] = here.items["key/k"] },
+			func(here, _ *Session) error { return sign(here, "k2") },
+		},
+		{
+			"to another kind", func(here, _ *memory) { here.items["seed/k"] = here.items["key/k"] },
+			func(here, _ *Session) error { return derive(here, "k") },
+		},
+		{
+			"from another kind", func(here, _ *memory) { here.items["key/s"] = here.items["seed/s"] },
+			func(here, _ *Session) error { return sign(here, "s") },
+		},
+		{
+			"a target as a key", func(here, _ *memory) { here.items["target/k"] = here.items["key/k"] },
+			func(here, _ *Session) error {
+				_, err := here.ImportKey("new", "k", curve.KeyP256, clientSeal(t, newClient(t).public(), []byte("x")))
+				return err
+			},
+		},
+		{
+			"altered", func(here, _ *memory) { here.items["key/k"][40] ^= 1 },
+			func(here, _ *Session) error { return sign(here, "k") },
+		},
+		{
+			"cut short", func(here, _ *memory) { here.items["key/k"] = here.items["key/k"][:30] },
+			func(here, _ *Session) error { return sign(here, "k") },
+		},
+		{
+			"another format", func(here, _ *memory) { here.items["key/k"][0] = 2 },
+			func(here, _ *Session) error { return sign(here, "k") },
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a, b := here.fork(), there.fork()
+			for name, item := range a.items {
+				a.items[name] = bytes.Clone(item)
+			}
+			tc.move(a, b)
+			for warm, vault := range map[string]func() (*Vault, *Clerk){
+				"keys are cached": func() (*Vault, *Clerk) { return v, c },
+				"after a restart": func() (*Vault, *Clerk) { return openVault(t, masterOf(1)) },
+			} {
+				v, c := vault()
+				err := tc.use(session(t, v, c, testOrg, a), session(t, v, c, "other", b))
+				if err == nil {
+					t.Errorf("%s: it opens", warm)
+				}
+				if _, ok := fault.As(err); ok {
+					t.Errorf("%s: a client would read %v", warm, err)
+				}
+			}
+		})
+	}
+}
+
+func TestWrongMasterKey(t *testing.T) {
+	shelf, instance := newMemory(), newMemory()
+	v, c := openVault(t, masterOf(1))
+	if err := v.Check(instance); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Check(instance); err != nil {
+		t.Errorf("the second time: %v", err)
+	}
+	if err := session(t, v, c, testOrg, shelf).CreateSeed("s", 12); err != nil {
+		t.Fatal(err)
+	}
+	wrong := masterOf(2)
+	wrong.name = "file /etc/latchkey/master.key"
+	bad, badClerk := openVault(t, wrong)
+	const want = "the master key from file /etc/latchkey/master.key does not open this database"
+	for name, call := range map[string]func() error{
+		"Check":    func() error { return bad.Check(instance) },
+		"identity": func() error { _, err := bad.LoadOrCreateIdentity(instance); return err },
+		"Derive": func() error {
+			_, err := session(t, bad, badClerk, testOrg, shelf).Derive("s", curve.KeyP256, nil)
+			return err
+		},
+		"CreateSeed": func() error { return session(t, bad, badClerk, testOrg, shelf).CreateSeed("s2", 12) },
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	both, _ := openVault(t, wrong, masterOf(3))
+	if err := both.Check(instance); err == nil || !strings.Contains(err.Error(), "neither the master key from file") {
+		t.Errorf("two wrong keys: %v", err)
+	}
+}
+
+func TestUnusableMasterKeys(t *testing.T) {
+	if _, _, err := Open(masterOf(0)); err == nil || !strings.Contains(err.Error(), "zeros") {
+		t.Errorf("zeros: %v", err)
+	}
+	if _, _, err := Open(broken{errShelf}); !errors.Is(err, errShelf) {
+		t.Errorf("an unsealer that fails: %v", err)
+	}
+	if _, _, err := Open(broken{}); err == nil {
+		t.Error("an unsealer that provides nothing")
+	}
+	if _, _, err := OpenBoth(masterOf(1), broken{errShelf}); !errors.Is(err, errShelf) {
+		t.Errorf("a previous key that fails: %v", err)
+	}
+}
+
+// broken is an unsealer that never calls back.
+type broken struct{ err error }
+
+func (broken) Name() string { return "broken" }
+
+func (b broken) Unseal(func(*[32]byte) error) error { return b.err }
+
+// A rewrap of many organizations is killed half-way and started over, while a
+// server that holds both keys goes on.
+func TestRewrap(t *testing.T) {
+	from, clerk := openVault(t, masterOf(1))
+	to, toClerk := openVault(t, masterOf(2))
+	both, bothClerk, err := OpenBoth(masterOf(2), masterOf(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer both.Close()
+
+	orgs := []string{Instance}
+	shelves := map[string]*memory{Instance: newMemory()}
+	identity, err := from.LoadOrCreateIdentity(shelves[Instance])
+	if err != nil {
+		t.Fatal(err)
+	}
+	publics := map[string][]byte{}
+	for i := range 9 {
+		org := fmt.Sprint("org", i)
+		orgs, shelves[org] = append(orgs, org), newMemory()
+		if publics[org], err = session(t, from, clerk, org, shelves[org]).CreateKey("k", curve.KeySecp256k1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	orgs, shelves["empty"] = append(orgs, "empty"), newMemory()
+
+	usable := func(v *Vault, c *Clerk, org string) error {
+		if org == "empty" {
+			return nil
+		}
+		if org == Instance {
+			again, err := v.LoadOrCreateIdentity(shelves[org])
+			if err == nil && again.SignerPublicKey() != identity.SignerPublicKey() {
+				err = errors.New("another identity")
+			}
+			return err
+		}
+		_, err := session(t, v, c, org, shelves[org]).SignDigest("k", curve.KeySecp256k1, [32]byte{1})
+		return err
+	}
+	shelves["org4"].failing = errShelf // the power goes out here
+	rewrap := func(from, to *Vault) (changed int, err error) {
+		for _, org := range orgs {
+			did, err := Rewrap(from, to, org, shelves[org])
+			if err != nil {
+				return changed, err
+			}
+			if did {
+				changed++
+			}
+		}
+		return changed, nil
+	}
+	changed, err := rewrap(from, to)
+	if !errors.Is(err, errShelf) || changed != 5 {
+		t.Fatalf("the first run: %d, %v", changed, err)
+	}
+	for _, org := range orgs {
+		if err := usable(both, bothClerk, org); err != nil {
+			t.Errorf("half-way, with both keys, %s: %v", org, err)
+		}
+	}
+	shelves["org4"].failing = nil
+	changed, err = rewrap(both, both) // the live server finishes the work
+	if err != nil || changed != 5 {
+		t.Fatalf("the second run: %d, %v", changed, err)
+	}
+	if changed, err = rewrap(from, to); err != nil || changed != 0 {
+		t.Fatalf("the third run: %d, %v", changed, err)
+	}
+	fresh, freshClerk := openVault(t, masterOf(2))
+	stale, staleClerk := openVault(t, masterOf(1))
+	for _, org := range orgs {
+		if err := usable(fresh, freshClerk, org); err != nil {
+			t.Errorf("with the new key, %s: %v", org, err)
+		}
+		if err := usable(to, toClerk, org); err != nil {
+			t.Errorf("with the new key, %s: %v", org, err)
+		}
+		if err := usable(stale, staleClerk, org); err == nil && org != "empty" {
+			t.Errorf("the old key still opens %s", org)
+		}
+	}
+	// What a server with both keys makes is under the new one.
+	if err := session(t, both, bothClerk, "empty", shelves["empty"]).CreateSeed("s", 12); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := rewrap(from, to); err != nil || changed != 0 {
+		t.Errorf("after that: %d, %v", changed, err)
+	}
+}
+
+func TestRewrapRefusesWhatItCannotOpen(t *testing.T) {
+	from, clerk := openVault(t, masterOf(1))
+	to, _ := openVault(t, masterOf(2))
+	third, _ := openVault(t, masterOf(3))
+	shelf := newMemory()
+	if err := session(t, from, clerk, testOrg, shelf).CreateSeed("s", 12); err != nil {
+		t.Fatal(err)
+	}
+	before := bytes.Clone(shelf.items[kindDataKey])
+	if _, err := Rewrap(third, to, testOrg, shelf); err == nil {
+		t.Error("a rewrap with a wrong old key")
+	}
+	if _, err := Rewrap(from, to, "another organization", shelf); err == nil {
+		t.Error("a rewrap for a wrong organization")
+	}
+	if _, err := Rewrap(from, from, "another organization", shelf); err == nil {
+		t.Error("a data key of another organization is left alone")
+	}
+	if !bytes.Equal(before, shelf.items[kindDataKey]) {
+		t.Error("a refused rewrap changed the shelf")
+	}
+	shelf.items[kindDataKey] = []byte("x")
+	if _, err := Rewrap(from, to, testOrg, shelf); err == nil {
+		t.Error("a rewrap of rubbish")
+	}
+}
+
+// The ring is bounded, and what it dropped is read again.
+func TestKeyringIsBounded(t *testing.T) {
+	v, c := openVault(t, masterOf(1))
+	if v.ring.most != maxKeys {
+		t.Errorf("the bound is %d", v.ring.most)
+	}
+	const most = 20
+	v.ring.most = most
+	shelves := map[string]*memory{}
+	for i := range 5 * most {
+		org := fmt.Sprint("org", i)
+		shelves[org] = newMemory()
+		if _, err := session(t, v, c, org, shelves[org]).CreateKey("k", curve.KeyEd25519); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(v.ring.keys); n != most {
+		t.Errorf("%d keys are kept", n)
+	}
+	for org, shelf := range shelves {
+		if _, err := session(t, v, c, org, shelf).SignMessage("k", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(v.ring.keys); n != most {
+		t.Errorf("%d keys are kept", n)
+	}
+}
+
+// Everything at once, for the race detector: signing, creating, dropping of
+// keys from the ring, and closing.
+func TestConcurrency(t *testing.T) {
+	v, c := openVault(t, masterOf(1))
+	identity, err := v.LoadOrCreateIdentity(newMemory())
+	if err != nil {
+		t.Fatal(err)
+	}
+	shelves := make([]*memory, 4)
+	shared := make([]*Session, len(shelves))
+	for i := range shelves {
+		shelves[i] = newMemory()
+		shared[i] = session(t, v, c, fmt.Sprint("org", i), shelves[i])
+		if _, err := shared[i].CreateKey("k", curve.KeySecp256k1); err != nil {
+			t.Fatal(err)
+		}
+		if err := shared[i].CreateSeed("s", 12); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var group sync.WaitGroup
+	var done sync.WaitGroup
+	for worker := range 8 {
+		done.Add(1)
+		group.Go(func() {
+			for round := range 30 {
+				i := (worker + round) % len(shelves)
+				own := session(t, v, c, fmt.Sprint("org", i), shelves[i])
+				_, e1 := own.SignDigest("k", curve.KeySecp256k1, [32]byte{byte(round)})
+				_, e2 := shared[i].SignDigest("k", curve.KeySecp256k1, [32]byte{byte(round)})
+				_, e3 := own.StoreDerived(fmt.Sprint(worker, "-", round), "s", curve.KeyEd25519, []uint32{uint32(round)})
+				_, e4 := identity.SignBundle([]byte("x"))
+				if worker == 0 {
+					v.ring.mu.Lock() // as if the ring had been full
+					for name, key := range v.ring.keys {
+						key.Wipe()
+						delete(v.ring.keys, name)
+					}
+					v.ring.mu.Unlock()
+				}
+				if err := errors.Join(e1, e2, e3, e4); err != nil && !errors.Is(err, errClosed) {
+					t.Error(err)
+				}
+			}
+			done.Done()
+			for { // until the vault is closed
+				if _, err := shared[0].SignDigest("k", curve.KeySecp256k1, [32]byte{}); err != nil {
+					if !errors.Is(err, errClosed) {
+						t.Error(err)
+					}
+					return
+				}
+			}
+		})
+	}
+	done.Wait()
+	v.Close()
+	group.Wait()
+}
+
+// Goroutines that share a session do not make two data keys.
+func TestOneDataKeyForConcurrentCreation(t *testing.T) {
+	for range 20 {
+		s, shelf := begin(t)
+		var group sync.WaitGroup
+		for i := range 8 {
+			group.Go(func() {
+				if _, err := s.CreateKey(fmt.Sprint(i), curve.KeyEd25519); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		fresh, c := openVault(t, masterOf(7))
+		again := session(t, fresh, c, testOrg, shelf)
+		for i := range 8 {
+			if _, err := again.SignMessage(fmt.Sprint(i), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,156 @@
+// Package vault is the only package that holds secret bytes: seeds, private
+// keys, the one-time keys of imports, the server's own signing keys, and the
+// keys under which all of these are sealed.
+//
+// No function or method of it returns a secret. Names, public keys, payloads
+// and signatures cross its border; a secret crosses only when it is sealed to
+// a recipient's public key. testdata/exported.golden lists the whole border,
+// so that a change of it shows in review.
+//
+// Nothing is done without a Warrant, which only the Clerk can write: no
+// signature without a recorded decision.
+//
+// Secrets are sealed in two layers. A master key, which an Unsealer provides,
+// wraps one random data key for each organization; the data key seals the
+// organization's secrets. Ciphertext lies on the Shelf of the transaction at
+// hand, so that a key and the record of its making share one commit. It opens
+// only in the organization, for the kind and under the id that it was sealed
+// for. Package internal/seal draws the formats.
+//
+// Standards: BIP-32, BIP-39, SLIP-0010, BIP-340, BIP-341, RFC 6979, RFC 8032,
+// RFC 9180.
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"latchkey/internal/keys/vault/internal/mnemonic"
+	"latchkey/internal/keys/vault/internal/seal"
+	"latchkey/internal/keys/vault/internal/secret"
+)
+
+// Unsealer provides the master key. Package unseal has the ways to do so.
+type Unsealer interface {
+	// Name says in messages where the key came from.
+	Name() string
+	// Unseal lends the key to use, and wipes it after use has returned.
+	Unseal(use func(master *[32]byte) error) error
+}
+
+// Shelf is where the open transaction of one organization keeps ciphertext.
+// Names are UTF-8 without NUL. What was put on it in a transaction is there
+// to be read in the same transaction.
+type Shelf interface {
+	// Sealed returns what is kept under a name, nil when there is nothing.
+	Sealed(name string) ([]byte, error)
+	// Seal keeps ciphertext under a name, in the place of what was there.
+	Seal(name string, ciphertext []byte) error
+	// Delete forgets a name.
+	Delete(name string) error
+}
+
+// Instance stands for the installation itself where an organization is named:
+// its shelf holds the server's identity. No warrant can name it.
+const Instance = "instance"
+
+// Vault seals, opens and signs. It is safe for concurrent use.
+type Vault struct {
+	mu      sync.RWMutex // held for reading by every operation; Close takes it
+	closed  bool
+	pool    *secret.Pool
+	masters []*master // the current one, then perhaps a previous one
+	ring    keyring
+	books   func() *mnemonic.Books
+}
+
+// master is a master key.
+type master struct {
+	name string
+	id   seal.ID
+	key  *secret.Bytes
+}
+
+var errClosed = errors.New("vault: it is closed")
+
+// Open returns the vault and the one object that can write warrants for it.
+func Open(u Unsealer) (*Vault, *Clerk, error) {
+	return open(u)
+}
+
+// OpenBoth opens a vault that seals under current and also opens what is still
+// under previous, so that a server can run while Rewrap goes through its
+// organizations.
+func OpenBoth(current, previous Unsealer) (*Vault, *Clerk, error) {
+	return open(current, previous)
+}
+
+func open(unsealers ...Unsealer) (*Vault, *Clerk, error) {
+	v := &Vault{pool: &secret.Pool{}, ring: keyring{most: maxKeys}, books: sync.OnceValue(mnemonic.Load)}
+	for _, u := range unsealers {
+		m, err := v.unsealMaster(u)
+		if err != nil {
+			v.Close()
+			return nil, nil, fmt.Errorf("vault: the master key from %s: %w", u.Name(), err)
+		}
+		v.masters = append(v.masters, m)
+	}
+	return v, &Clerk{vault: v}, nil
+}
+
+func (v *Vault) unsealMaster(u Unsealer) (*master, error) {
+	m := &master{name: u.Name()}
+	err := u.Unseal(func(key *[32]byte) error {
+		if *key == ([32]byte{}) {
+			return errors.New("it is all zeros")
+		}
+		m.key = v.pool.New(len(key))
+		copy(m.key.Raw(), key[:])
+		var err error
+		m.id, err = seal.IDOf(m.key)
+		return err
+	})
+	if err == nil && m.key == nil {
+		err = errors.New("it was not provided")
+	}
+	if err != nil {
+		m.key.Wipe()
+		return nil, err
+	}
+	return m, nil
+}
+
+// Close waits for operations under way and wipes everything. Whatever comes
+// later is refused.
+func (v *Vault) Close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		return
+	}
+	v.closed = true
+	v.ring.wipe()
+	for _, m := range v.masters {
+		m.key.Wipe()
+	}
+	v.pool.Close()
+}
+
+// String keeps the fields out of logs.
+func (*Vault) String() string { return "[vault]" }
+
+// GoString keeps the fields out of logs.
+func (*Vault) GoString() string { return "[vault]" }
+
+// enter begins an operation; leave ends it.
+func (v *Vault) enter() error {
+	v.mu.RLock()
+	if v.closed {
+		v.mu.RUnlock()
+		return errClosed
+	}
+	return nil
+}
+
+func (v *Vault) leave() { v.mu.RUnlock() }

@@ -1,0 +1,45 @@
+// Package lru remembers what was used lately, in bounded memory.
+package lru
+
+import "cmp"
+
+// Map remembers in two generations. What is new or used lives in the young one;
+// when that is full it becomes the old one, and what the old one held is
+// forgotten. What is in use thus stays, without the cost of keeping an order.
+//
+// The zero value is ready. It does not lock.
+type Map[K comparable, V any] struct {
+	Max        int // entries of a generation; 0: Generation
+	young, old map[K]V
+	turns      uint64
+}
+
+// Generation is the usual size: ten thousand that are all at work fit in one.
+const Generation = 12_288
+
+// Get returns what is remembered of a key, and keeps it young.
+func (m *Map[K, V]) Get(key K) (V, bool) {
+	value, ok := m.young[key]
+	if ok {
+		return value, true
+	}
+	if value, ok = m.old[key]; ok {
+		m.Put(key, value)
+	}
+	return value, ok
+}
+
+// Put remembers a value.
+func (m *Map[K, V]) Put(key K, value V) {
+	if m.young == nil {
+		m.young = map[K]V{}
+	}
+	if _, ok := m.young[key]; !ok && len(m.young) >= cmp.Or(m.Max, Generation) {
+		m.young, m.old = map[K]V{}, m.young
+		m.turns++
+	}
+	m.young[key] = value
+}
+
+// Turns changes whenever something may have been forgotten.
+func (m *Map[K, V]) Turns() uint64 { return m.turns }

@@ -1,0 +1,193 @@
+package policytest
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v3"
+
+	"latchkey/internal/fault"
+	"latchkey/internal/keys/curve"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/request/engine"
+	"latchkey/internal/request/ops"
+	"latchkey/internal/suggest"
+)
+
+// Case is a request, and what is to become of it.
+type Case struct {
+	Name       string
+	Line       int
+	Expect     string   // ALLOW, DENY or PENDING
+	DeniedBy   []string // names of policies; nil: not looked at
+	CanApprove []string // names of users; nil: not looked at
+
+	submitter string // id
+	asked     engine.ExplainRequest
+	at        string // path
+}
+
+// cases prepares the cases.
+func (r *reader) cases() {
+	if len(r.content.Cases) == 0 {
+		return
+	}
+	r.catalog = ops.Catalog()
+	seen := map[string]bool{}
+	for i := range r.content.Cases {
+		given := &r.content.Cases[i]
+		at := "cases." + strconv.Itoa(i)
+		if seen[given.Name] {
+			r.wrong(join(at, "name"), "there are two cases of the name %q", given.Name)
+		}
+		seen[given.Name] = true
+		c := Case{
+			Name: given.Name, Line: find(r.root, at).Line, Expect: given.Expect, at: at,
+			DeniedBy: given.DeniedBy, CanApprove: given.CanApprove,
+			submitter: r.id(kindUser, join(at, "submitter"), given.Submitter),
+		}
+		c.asked.Approvers = append(c.asked.Approvers, c.submitter)
+		for _, id := range r.ids(kindUser, join(at, "approvers"), given.Approvers) {
+			if id != c.submitter {
+				c.asked.Approvers = append(c.asked.Approvers, id)
+			}
+		}
+		r.ids(kindUser, join(at, "canApprove"), given.CanApprove)
+		for j, name := range given.DeniedBy {
+			if !slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Name == name }) {
+				r.wrong(join(at, "deniedBy."+strconv.Itoa(j)), "there is no policy %q", name)
+			}
+		}
+		r.when(&c, given)
+		r.request(&c, given)
+		r.Cases = append(r.Cases, c)
+	}
+	r.demandFacts()
+}
+
+func (r *reader) when(c *Case, given *trial) {
+	if c.asked.Time = given.Time; given.Time == "" {
+		return
+	}
+	if _, err := time.Parse(time.RFC3339, given.Time); err != nil {
+		r.wrong(join(c.at, "time"), "must be a time as in RFC 3339, such as 2026-11-15T12:00:00Z")
+	}
+}
+
+// request finds the operation and reads its parameters, as the server does.
+func (r *reader) request(c *Case, given *trial) {
+	version := r.version(c.at, given)
+	if version == nil {
+		return
+	}
+	c.asked.Type = version.Type
+	at := join(c.at, "parameters")
+	c.asked.Parameters = jsontext.Value("{}")
+	if given.Parameters != nil {
+		before := len(r.mistakes)
+		c.asked.Parameters = r.json(nil, find(r.root, at), at, func(n *yaml.Node) string {
+			e, unfit := r.expand(n.Value)
+			if unfit != nil {
+				r.at(n.Line, "%s: %s", at, unfit.message)
+			}
+			return e.text
+		})
+		if len(r.mistakes) > before {
+			return
+		}
+	}
+	_, err := r.catalog.Path(version.Name).Parse(version, c.asked.Parameters)
+	if err == nil {
+		return
+	}
+	refusal, ok := fault.As(err)
+	if !ok || len(refusal.Fields) == 0 {
+		r.wrong(at, "%v", err)
+		return
+	}
+	for _, f := range refusal.Fields {
+		r.wrong(join(at, f.Path), "%s", f.Description)
+	}
+}
+
+// version is the version of an activity that a case is about.
+func (r *reader) version(at string, given *trial) *activity.Activity {
+	var version *activity.Activity
+	switch {
+	case (given.Operation == "") == (given.Type == ""):
+		r.wrong(at, "give either the operation or the type of an activity")
+		return nil
+	case given.Operation != "":
+		at = join(at, "operation")
+		if p := r.catalog.Path(given.Operation); p != nil {
+			version = p.Newest()
+		}
+	default:
+		at = join(at, "type")
+		version = r.catalog.Activity(given.Type)
+	}
+	switch {
+	case r.catalog.Query(given.Operation) != nil:
+		r.wrong(at, "%s is a query: every member may ask it, and no policy is asked", given.Operation)
+		return nil
+	case version == nil:
+		known := map[string]bool{}
+		for _, p := range r.catalog.Paths {
+			for _, v := range p.Versions {
+				known[v.Type] = given.Type != ""
+				known[v.Name] = given.Type == ""
+			}
+		}
+		maps.DeleteFunc(known, func(_ string, right bool) bool { return !right })
+		name := given.Operation + given.Type
+		r.wrong(at, "there is no activity %q; the nearest is %q", name, suggest.Name(name, 1000, slices.Sorted(maps.Keys(known))))
+		return nil
+	case version.Govern.By == activity.Vote:
+		r.wrong(at, "%s is a vote on another activity; name the voters in approvers", version.Name)
+		return nil
+	}
+	return version
+}
+
+// Fields that follow from what a file may leave out.
+var (
+	readsSender = regexp.MustCompile(`\beth\.tx\.from\b`)
+	readsPath   = regexp.MustCompile(`\bwallet_account\.path_(indexes|hardened)\b`)
+	readsTime   = regexp.MustCompile(`\btime\.now\b|\bCronSpan\b`)
+)
+
+// demandFacts refuses a file in which a policy reads what the file leaves open:
+// with something made up the case would show nothing.
+func (r *reader) demandFacts() {
+	if name := r.reads(readsTime); name != "" {
+		for _, c := range r.Cases {
+			if c.asked.Time == "" {
+				r.wrong(c.at, "time is needed, because policy %q looks at it", name)
+			}
+		}
+	}
+	sender, path := r.reads(readsSender), r.reads(readsPath)
+	needsKey := func(at string, c curve.KeyCurve, publicKey string) {
+		if sender != "" && c == curve.KeySecp256k1 && publicKey == "" {
+			r.wrong(at, "publicKey is needed, because policy %q reads eth.tx.from, which follows from it", sender)
+		}
+	}
+	made := r.accounts
+	for i, w := range r.content.Wallets {
+		for j, a := range w.Accounts {
+			at := "wallets." + strconv.Itoa(i) + ".accounts." + strconv.Itoa(j)
+			needsKey(at, made[j].Curve, made[j].PublicKey)
+			if path != "" && a.Path == "" {
+				r.wrong(at, "path is needed, because policy %q looks at it", path)
+			}
+		}
+		made = made[len(w.Accounts):]
+	}
+	for i, k := range r.privateKeys {
+		needsKey("privateKeys."+strconv.Itoa(i), k.Curve, k.PublicKey)
+	}
+}

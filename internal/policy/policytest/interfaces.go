@@ -1,0 +1,59 @@
+package policytest
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"latchkey/internal/chain/abi"
+	"latchkey/internal/chain/idl"
+	"latchkey/internal/domain"
+)
+
+// interfaces reads what is known of contracts and programs.
+func (r *reader) interfaces() {
+	for i := range r.content.Interfaces {
+		given := &r.content.Interfaces[i]
+		at := "interfaces." + strconv.Itoa(i)
+		text, ok := r.description(at, given)
+		if !ok {
+			continue
+		}
+		var err error
+		if given.Type == domain.ContractEthereum {
+			_, err = abi.Parse(text)
+		} else {
+			_, err = idl.Parse(text)
+		}
+		if err != nil {
+			r.wrong(at, "%v", err)
+			continue
+		}
+		r.contracts = append(r.contracts, &domain.ContractInterface{
+			ID: madeUpID("interface", i, given.Address), Address: given.Address, Type: given.Type, Label: given.Address, Text: text,
+			CreatedAt: epoch, UpdatedAt: epoch,
+		})
+	}
+}
+
+// description is the JSON of an interface.
+func (r *reader) description(at string, given *contract) (string, bool) {
+	switch {
+	case (given.File == "") == (given.JSON == nil):
+		r.wrong(at, "give the ABI or IDL either as file or as json")
+		return "", false
+	case given.File != "":
+		text, err := r.read(given.File)
+		if err != nil {
+			r.wrong(join(at, "file"), "%v", err)
+		}
+		return string(text), err == nil
+	case given.JSON.Kind() != '"':
+		return string(given.JSON), true
+	}
+	text, err := jsontext.AppendUnquote(nil, given.JSON)
+	if err != nil {
+		r.wrong(join(at, "json"), "%v", err)
+	}
+	return string(text), err == nil
+}

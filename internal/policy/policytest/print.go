@@ -1,0 +1,165 @@
+package policytest
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"latchkey/internal/policy"
+	"latchkey/internal/request/engine"
+)
+
+// Print writes what was found wrong, for people.
+func (f *Finding) Print(w io.Writer, file string) error {
+	_, err := fmt.Fprintf(w, "%s:%d: warning: %s%s (%s)%s\n", file, f.Line, of(f.Policy, f.Place), f.Message, f.Code, f.excerpt.text())
+	return err
+}
+
+// Print writes the report for people.
+func (r *Report) Print(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintln(&b, r.File.Path)
+	for i := range r.Results {
+		result := &r.Results[i]
+		if len(result.Failures) == 0 {
+			fmt.Fprintf(&b, "  ok    %s\n", result.Case.Name)
+			continue
+		}
+		fmt.Fprintf(&b, "  FAIL  %s (line %d)\n", result.Case.Name, result.Case.Line)
+		for _, failure := range result.Failures {
+			fmt.Fprintf(&b, "        %s\n", failure)
+		}
+		shown := shown{&b, "        ", r.File.labels.Replace}
+		shown.explanation(result.Reply, true)
+	}
+	if len(r.Coverage) > 0 {
+		b.WriteString("  clauses seen true and false\n")
+		r.Coverage.print(&b)
+	}
+	seen, all := r.Coverage.Count()
+	fmt.Fprintf(&b, "  %d of %d cases passed; %d%% of the clauses covered (%d of %d outcomes)\n",
+		len(r.Results)-r.Failed(), len(r.Results), r.Coverage.Percent(), seen, all)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (c Coverage) print(b *strings.Builder) {
+	var before Clause
+	for _, clause := range c {
+		if clause.Policy != before.Policy || clause.Place != before.Place {
+			fmt.Fprintf(b, "    policy %s: %s\n", clause.Policy, clause.Place)
+		}
+		before = clause
+		note := ""
+		if !clause.True && !clause.False {
+			note = "   (never had a value)"
+			if !clause.Failed {
+				note = "   (never evaluated)"
+			}
+		}
+		fmt.Fprintf(b, "      %s %s  %s%s\n", mark(clause.True, "true "), mark(clause.False, "false"), oneLine(clause.Source), note)
+	}
+}
+
+func mark(seen bool, word string) string {
+	if seen {
+		return word
+	}
+	return strings.Repeat("-", len(word))
+}
+
+// PrintReply writes an explanation for people.
+func PrintReply(w io.Writer, reply *engine.ExplainReply) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", reply.Outcome, reply.Reason)
+	shown := shown{&b, "", func(text string) string { return text }}
+	shown.explanation(reply, false)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// shown writes explanations.
+type shown struct {
+	*strings.Builder
+	indent string
+	label  func(string) string // makes ids readable
+}
+
+func (s *shown) line(format string, args ...any) {
+	fmt.Fprintf(s, s.indent+format+"\n", args...)
+}
+
+// explanation is everything but the outcome. Ids of users are left out where
+// names say as much.
+func (s *shown) explanation(reply *engine.ExplainReply, names bool) {
+	if quorum := reply.RootQuorum; quorum.Threshold > 0 && len(quorum.UserIDs) > 0 {
+		s.line("root quorum: %d of %d needed votes", len(quorum.Approved), quorum.Threshold)
+	}
+	for _, p := range reply.Policies {
+		s.line("policy %s (%s): %s", cmp.Or(p.PolicyName, p.PolicyID), p.Effect, p.Outcome)
+		if p.Reason != "" {
+			s.line("  %s", s.label(p.Reason))
+		}
+		s.expression(policy.Condition, p.Condition)
+		s.expression(policy.Consensus, p.Consensus)
+		s.expression(policy.Time, p.Time)
+	}
+	if len(reply.CanApprove) == 0 {
+		return
+	}
+	voters := make([]string, len(reply.CanApprove))
+	for i, v := range reply.CanApprove {
+		if voters[i] = v.UserName; !names {
+			voters[i] += " (" + v.UserID + ")"
+		}
+	}
+	s.line("can approve: %s", strings.Join(voters, ", "))
+}
+
+func (s *shown) expression(place policy.Place, steps []engine.ExplainedStep) {
+	if len(steps) == 0 {
+		return
+	}
+	s.line("  %s", place)
+	for _, top := range tree(steps) {
+		s.node(top, "    ", "")
+	}
+}
+
+// node writes a part with its value, and below it the parts inside. bound is
+// what the part around it is about.
+func (s *shown) node(n *node, indent, bound string) {
+	about := strings.TrimPrefix(strings.TrimPrefix(n.Bound, bound), ", ")
+	if about != "" {
+		about = "[" + oneLine(s.label(about)) + "] "
+	}
+	value := s.label(n.Value)
+	if n.Error != "" {
+		value = "no value: " + n.Error
+	}
+	s.line("%s%s%s -> %s", indent, about, oneLine(s.label(n.Source)), value)
+	for _, c := range n.children {
+		if !c.trivial() {
+			s.node(c, indent+"  ", n.Bound)
+		}
+	}
+}
+
+var record = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+
+// trivial says that the value of a part tells nothing: it is what was written,
+// or a record, of which only the fields have values.
+func (n *node) trivial() bool {
+	return len(n.children) == 0 && n.Error == "" && (n.Value == n.Source || record.MatchString(n.Value))
+}
+
+// oneLine shows an expression on one line, shortened.
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > 2*widest {
+		text = text[:boundary(text, 2*widest)] + "…"
+	}
+	return text
+}

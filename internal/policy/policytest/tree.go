@@ -1,0 +1,71 @@
+package policytest
+
+import (
+	"regexp"
+	"strings"
+
+	"latchkey/internal/request/engine"
+)
+
+// node is a part of an expression with its value and the parts inside it.
+type node struct {
+	engine.ExplainedStep
+	children []*node
+}
+
+func (n *node) end() int32 { return n.Offset + int32(len(n.Source)) }
+
+// tree puts the steps of a trace, which come in the order in which a reader
+// would go through the expression, inside each other.
+func tree(steps []engine.ExplainedStep) []*node {
+	var tops []*node
+	var open []*node // each inside the one before
+	for _, s := range steps {
+		n := &node{ExplainedStep: s}
+		for len(open) > 0 && !open[len(open)-1].holds(n) {
+			open = open[:len(open)-1]
+		}
+		if len(open) == 0 {
+			tops = append(tops, n)
+		} else {
+			outer := open[len(open)-1]
+			outer.children = append(outer.children, n)
+		}
+		open = append(open, n)
+	}
+	return tops
+}
+
+// holds says that other is a part of n. The body of a quantifier comes once for
+// each element, at the same place.
+func (n *node) holds(other *node) bool {
+	return n.Offset <= other.Offset && other.end() <= n.end() && len(n.Source) > len(other.Source) &&
+		strings.HasPrefix(other.Bound, n.Bound)
+}
+
+// joint is what remains of a chain of && or || without its operands. Operands
+// that are literals are not traced.
+var joint = regexp.MustCompile(`^(?:[\s()]|true|false|&&|\|\|)*(?:&&|\|\|)(?:[\s()]|true|false|&&|\|\|)*$`)
+
+// chain says that n joins its children by && or ||.
+func (n *node) chain() bool {
+	var rest strings.Builder
+	at := n.Offset
+	for _, c := range n.children {
+		if c.Bound != n.Bound || c.Offset < at {
+			return false
+		}
+		rest.WriteString(n.Source[at-n.Offset : c.Offset-n.Offset])
+		at = c.end()
+	}
+	rest.WriteString(n.Source[at-n.Offset:])
+	return len(n.children) > 0 && joint.MatchString(rest.String())
+}
+
+// every calls f with n and all that is inside it.
+func (n *node) every(f func(*node)) {
+	f(n)
+	for _, c := range n.children {
+		c.every(f)
+	}
+}

@@ -1,0 +1,47 @@
+package stamp
+
+import (
+	"errors"
+
+	"latchkey/internal/keys/curve"
+)
+
+// Verifier checks stamps. It remembers the keys that it parsed, a bounded
+// number of them, as parsing costs a good part of a verification. The zero
+// value is ready, and safe for concurrent use; it must not be copied.
+type Verifier struct {
+	apiKeys  remembered[curve.PublicKey]
+	passkeys remembered[passkeyVerifier]
+}
+
+// VerifyAPIKey checks that the stamp's own key signed body. That the key may
+// speak for anyone is not implied.
+func (v *Verifier) VerifyAPIKey(s *Stamp, body []byte) error {
+	if s.Scheme.Curve() == "" {
+		return invalid("could not verify api key signature: the stamp is not that of an API key")
+	}
+	key, err := v.apiKey(s)
+	if err == nil {
+		err = s.verify(key, body)
+	}
+	switch {
+	case errors.Is(err, errMismatch):
+		return invalid("could not verify api key signature").Because(err)
+	case err != nil:
+		return invalid("could not verify api key signature: %v", err)
+	}
+	return nil
+}
+
+func (v *Verifier) apiKey(s *Stamp) (curve.PublicKey, error) {
+	name := string(s.Scheme.Curve()) + ":" + s.PublicKey
+	if key, ok := v.apiKeys.get(name); ok {
+		return key, nil
+	}
+	key, err := curve.ParsePublicKey(s.Scheme.Curve(), s.PublicKey)
+	if err != nil {
+		return curve.PublicKey{}, err
+	}
+	v.apiKeys.put(name, key)
+	return key, nil
+}

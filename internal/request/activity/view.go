@@ -1,0 +1,157 @@
+package activity
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"latchkey/internal/domain"
+	"latchkey/internal/request/record"
+	"latchkey/internal/schema"
+)
+
+// View is an activity as a client reads it.
+//
+// It carries two views at once: the one that published clients read, and,
+// inside result, the one of the interface's document.
+type View struct {
+	ID             string                `json:"id" check:"required,uuid" doc:"Id of the activity."`
+	OrganizationID string                `json:"organizationId" check:"required,uuid" doc:"Organization that the activity belongs to."`
+	Status         domain.ActivityStatus `json:"status" check:"required" doc:"How far the activity got."`
+	Type           string                `json:"type" check:"required" doc:"Activity type."`
+	TimestampMs    string                `json:"timestampMs" check:"required" doc:"Time of the request in milliseconds, as the request gave it."`
+	Intent         jsontext.Value        `json:"intent" check:"required,object" doc:"One member, named after the intent, with the parameters."`
+	Result         jsontext.Value        `json:"result" check:"required,object" doc:"One member named after the result, and activity with the same once more; empty unless completed."`
+	Votes          []VoteView            `json:"votes" check:"required" doc:"Signed votes; the submission is the first."`
+	AppProofs      []jsontext.Value      `json:"appProofs" check:"required" doc:"Always empty: there is no enclave to prove anything."`
+	Fingerprint    string                `json:"fingerprint" check:"required" doc:"sha256: and the hex SHA-256 of the request body."`
+	CanApprove     bool                  `json:"canApprove" check:"required" doc:"Whether the caller may approve the activity."`
+	CanReject      bool                  `json:"canReject" check:"required" doc:"Whether the caller may reject the activity; true also for completed ones, as clients expect."`
+	CreatedAt      record.Timestamp      `json:"createdAt" check:"required" doc:"When the activity was recorded."`
+	UpdatedAt      record.Timestamp      `json:"updatedAt" check:"required" doc:"When the activity last changed."`
+	Failure        jsontext.Value        `json:"failure" doc:"Why the activity failed; null unless it did."`
+}
+
+// VoteView is a vote as a client reads it.
+type VoteView struct {
+	ID         string           `json:"id" check:"required,uuid" doc:"Id of the vote."`
+	UserID     string           `json:"userId" check:"required,uuid" doc:"User who voted."`
+	User       record.User      `json:"user" check:"required" doc:"The user as he is now; when he is gone, his id and the name that he voted under."`
+	ActivityID string           `json:"activityId" check:"required,uuid" doc:"Activity voted on."`
+	Selection  domain.Selection `json:"selection" check:"required" doc:"Approval or rejection."`
+	Message    string           `json:"message" check:"required" doc:"The request body that was signed."`
+	PublicKey  string           `json:"publicKey" check:"required" doc:"Key that signed it."`
+	Signature  string           `json:"signature" check:"required" doc:"Signature over the message."`
+	Scheme     string           `json:"scheme" check:"required" doc:"Scheme of the signature."`
+	CreatedAt  record.Timestamp `json:"createdAt" check:"required" doc:"When the vote was recorded."`
+}
+
+// Render makes the view of a stored activity. user finds users as they are now
+// and returns nil for those that are gone.
+func (c *Catalog) Render(a *domain.Activity, user func(id string) (*domain.User, error)) (View, error) {
+	view := View{
+		ID: a.ID, OrganizationID: a.OrganizationID, Status: a.Status, Type: a.Type,
+		TimestampMs: strconv.FormatInt(a.TimestampMs, 10),
+		Fingerprint: FingerprintText(a.Fingerprint),
+		// Clients show what the hosted service answers for a finished one.
+		CanReject: a.Status == domain.StatusCompleted,
+		CreatedAt: record.Time(a.CreatedAt), UpdatedAt: record.Time(a.UpdatedAt),
+		Failure: a.Failure, Result: jsontext.Value("{}"),
+	}
+	if view.Failure == nil {
+		view.Failure = jsontext.Value("null")
+	}
+	for i := range a.Votes {
+		vote, err := renderVote(a, &a.Votes[i], user)
+		if err != nil {
+			return View{}, err
+		}
+		view.Votes = append(view.Votes, vote)
+	}
+	names, nestedKey, nested, err := c.names(a)
+	if err != nil {
+		return View{}, err
+	}
+	view.Intent = object(member{names.IntentKey, a.Intent})
+	if a.Status == domain.StatusCompleted {
+		result := object(member{names.ResultKey, a.Result})
+		view.Result = object(
+			member{names.ResultKey, a.Result},
+			member{"activity", object(
+				member{"type", quote(a.Type)},
+				member{"intent", object(member{nestedKey, nested})},
+				member{"result", result},
+			)},
+		)
+	}
+	return view, nil
+}
+
+// names finds what the members of an activity's view are called. A type that
+// is not in the catalog was recorded by a newer node: its names follow from
+// the rule, which all but a few types obey.
+func (c *Catalog) names(a *domain.Activity) (names Spec, nestedKey string, nested jsontext.Value, err error) {
+	if declared := c.Activity(a.Type); declared != nil {
+		nestedKey, nested, err = declared.NestedIntent(a.Intent)
+		return declared.Spec, nestedKey, nested, err
+	}
+	names = ofType(a.Type).named()
+	return names, names.IntentKey, a.Intent, nil
+}
+
+func renderVote(a *domain.Activity, v *domain.Vote, user func(id string) (*domain.User, error)) (VoteView, error) {
+	voter, err := user(v.UserID)
+	if err != nil {
+		return VoteView{}, err
+	}
+	if voter == nil {
+		voter = &domain.User{ID: v.UserID, Name: v.UserName, CreatedAt: v.CreatedAt, UpdatedAt: v.CreatedAt}
+	}
+	message := v.Message
+	if message == "" {
+		message = a.Body
+	}
+	return VoteView{
+		ID: v.ID, UserID: v.UserID, User: record.OfUser(voter), ActivityID: a.ID, Selection: v.Selection,
+		Message: message, PublicKey: v.PublicKey, Signature: v.Signature, Scheme: v.Scheme,
+		CreatedAt: record.Time(v.CreatedAt),
+	}, nil
+}
+
+// FingerprintText is how clients write a fingerprint.
+func FingerprintText(f [32]byte) string { return "sha256:" + hex.EncodeToString(f[:]) }
+
+// Reply is what a client gets for an activity: the view and nothing beside it,
+// because clients spread the reply over the result.
+type Reply struct {
+	Activity View `json:"activity" check:"required" doc:"The activity."`
+}
+
+// ReplySchema is the schema of every submit path's reply.
+func ReplySchema() *schema.Schema { return schema.Of[Reply]() }
+
+type member struct {
+	name  string
+	value jsontext.Value
+}
+
+func object(members ...member) jsontext.Value {
+	size := len("{}")
+	for _, m := range members {
+		size += len(`"":,`) + len(m.name) + len(m.value)
+	}
+	out := append(make(jsontext.Value, 0, size), '{')
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quote(m.name)...), ':'), m.value...)
+	}
+	return append(out, '}')
+}
+
+func quote(s string) jsontext.Value {
+	// The names are our own and hold nothing that JSON must escape.
+	return jsontext.Value(strconv.Quote(s))
+}

@@ -1,0 +1,310 @@
+// Package api is the HTTP side: routes, limits, time-outs, rendering. It knows
+// nothing of what operations do; its routes follow from the catalog.
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"latchkey/internal/fault"
+	"latchkey/internal/ids"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/request/engine"
+	"latchkey/internal/suggest"
+)
+
+// Config is what the HTTP side needs.
+type Config struct {
+	Engine  *engine.Engine
+	Catalog *activity.Catalog
+	Log     *slog.Logger
+	Metrics *Metrics
+	// Ready reports whether the server can do its work.
+	Ready func(context.Context) error
+	// Fixed documents by path, such as /openapi.json.
+	Documents map[string][]byte
+
+	MaxBody     int64
+	MaxHeader   int64
+	Timeout     time.Duration // for the work on one request
+	ServeMetric bool          // whether /metrics is on this listener
+}
+
+// Server answers requests. Make it with New.
+type Server struct {
+	Config
+	pages map[string]http.HandlerFunc // outside the interface; all of them GET
+}
+
+// New makes the HTTP side.
+func New(c Config) *Server {
+	s := &Server{Config: c}
+	s.pages = map[string]http.HandlerFunc{
+		"/healthz": func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, []byte(`{"status":"ok"}`)) },
+		"/readyz":  s.readyz,
+	}
+	if c.ServeMetric {
+		s.pages["/metrics"] = c.Metrics.Handler().ServeHTTP
+	}
+	for path, body := range c.Documents {
+		s.pages[path] = func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, body) }
+	}
+	return s
+}
+
+const (
+	submitPrefix = "/public/v1/submit/"
+	queryPrefix  = "/public/v1/query/"
+	explainPath  = "/latchkey/v1/explain" // ours: what would become of an activity, and why
+)
+
+// ServeHTTP routes a request. Paths are matched as they are: the interface has
+// no wildcards, and some clients join a base address that ends in a slash.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := "/" + strings.TrimLeft(r.URL.Path, "/")
+	if page, ok := s.pages[path]; ok {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			s.refuse(w, r, wrongMethod(w, r, http.MethodGet))
+			return
+		}
+		page(w, r)
+		return
+	}
+	s.serveInterface(w, r, path)
+}
+
+// serveInterface answers one request of the interface and logs it in one line.
+func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path string) {
+	start := time.Now()
+	var event engine.Event
+	operation, handle := s.route(path)
+	allowBrowsers(w)
+	if r.Method == http.MethodOptions && handle != nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	defer s.Metrics.begin()()
+
+	reply, err := s.serve(w, r, path, handle, &event)
+	if err != nil {
+		reply = s.refusal(r, err)
+	}
+
+	took := time.Since(start)
+	s.Metrics.observe(operation, reply.Status, took)
+	level := slog.LevelInfo
+	if event.Warning != "" {
+		level = slog.LevelWarn
+	}
+	s.Log.LogAttrs(r.Context(), level, cmp.Or(event.Warning, "request"),
+		slog.String("operation", operation), slog.String("organization", event.OrganizationID),
+		slog.String("user", event.UserID), slog.String("activity", event.ActivityID),
+		slog.String("outcome", outcome(err, event)), slog.Int("status", reply.Status),
+		slog.Float64("durationMs", float64(took.Microseconds())/1000))
+	write(w, reply.Status, reply.Body)
+}
+
+type handler func(context.Context, engine.Request) (*engine.Reply, error)
+
+// route finds the operation. Its name is a metrics label: a closed set.
+func (s *Server) route(path string) (string, handler) {
+	if name, ok := strings.CutPrefix(path, submitPrefix); ok {
+		if p := s.Catalog.Path(name); p != nil {
+			return name, func(ctx context.Context, r engine.Request) (*engine.Reply, error) {
+				return s.Engine.Submit(ctx, p, r)
+			}
+		}
+	}
+	if name, ok := strings.CutPrefix(path, queryPrefix); ok {
+		if q := s.Catalog.Query(name); q != nil {
+			return name, func(ctx context.Context, r engine.Request) (*engine.Reply, error) {
+				return s.Engine.Query(ctx, q, r)
+			}
+		}
+	}
+	if path == explainPath {
+		return "explain", s.Engine.Explain
+	}
+	return "unknown", nil
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string, handle handler, event *engine.Event) (reply *engine.Reply, err error) {
+	if handle == nil {
+		return nil, s.unknownPath(path)
+	}
+	if r.Method != http.MethodPost {
+		return nil, wrongMethod(w, r, http.MethodPost)
+	}
+	if size := headerSize(r.Header); size > s.MaxHeader {
+		return nil, fault.Invalid("the header has %d bytes; at most %d are accepted", size, s.MaxHeader).
+			WithStatus(http.StatusRequestHeaderFieldsTooLarge)
+	}
+	body, err := s.readBody(w, r)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return handle(ctx, engine.Request{Header: r.Header, Body: body, Event: event})
+}
+
+// readBody reads the exact bytes that were sent: they are what was signed.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	tooLarge := fault.Invalid("the body is larger than %d bytes, the most that is accepted", s.MaxBody).
+		WithStatus(http.StatusRequestEntityTooLarge)
+	if r.ContentLength > s.MaxBody {
+		w.Header().Set("Connection", "close")
+		return nil, tooLarge
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.MaxBody))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, tooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		return nil, fault.New(fault.DeadlineExceeded, fault.ReasonRequestInvalid,
+			"the body did not arrive in time").WithStatus(http.StatusRequestTimeout)
+	case err != nil:
+		return nil, fault.Invalid("the body could not be read to its end").Because(err)
+	}
+	// The deadline was for reading. Left in place it would also end the work
+	// on a request that takes longer.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	return body, nil
+}
+
+func (s *Server) unknownPath(path string) error {
+	known := []string{explainPath}
+	for _, p := range s.Catalog.Paths {
+		known = append(known, submitPrefix+p.Name)
+	}
+	for _, q := range s.Catalog.Queries {
+		known = append(known, queryPrefix+q.Name)
+	}
+	hint := "; /openapi.json lists them all"
+	// Who takes a query for an activity has the last part right.
+	near := ""
+	if i := slices.IndexFunc(known, func(k string) bool {
+		return k[strings.LastIndexByte(k, '/'):] == path[strings.LastIndexByte(path, '/'):]
+	}); i >= 0 {
+		near = known[i]
+	} else {
+		near = suggest.Name(shorten(path), 6, known)
+	}
+	if near != "" {
+		hint = "; did you mean " + near + "?"
+	}
+	return fault.Missing("there is no such path%s", hint)
+}
+
+func wrongMethod(w http.ResponseWriter, r *http.Request, right string) error {
+	w.Header().Set("Allow", right)
+	return fault.Invalid("method %s is not allowed here; use %s", shorten(r.Method), right).
+		WithStatus(http.StatusMethodNotAllowed)
+}
+
+// refusal renders an error. What is not a fault is logged in full under a
+// reference, which is all that the client gets.
+func (s *Server) refusal(r *http.Request, err error) *engine.Reply {
+	known, ok := fault.As(err)
+	switch {
+	case ok && known.Code == fault.Unavailable:
+		s.Log.LogAttrs(r.Context(), slog.LevelError, "unavailable", slog.Any("error", err))
+	case ok:
+	case errors.Is(err, context.DeadlineExceeded):
+		known = fault.New(fault.DeadlineExceeded, fault.ReasonUnspecified,
+			"the request took too long; whether it was carried out is not known: send the same bytes again to find out")
+	case errors.Is(err, context.Canceled):
+		known = fault.New(fault.Unavailable, fault.ReasonUnspecified, "the request was given up; send the same bytes again")
+	default:
+		reference := ids.New()
+		s.Log.LogAttrs(r.Context(), slog.LevelError, "internal error",
+			slog.String("reference", reference), slog.String("path", shorten(r.URL.Path)), slog.Any("error", err))
+		known = fault.New(fault.Internal, fault.ReasonInternal, "internal server error (%s)", reference)
+	}
+	body, err := json.Marshal(known.Body())
+	if err != nil {
+		s.Log.Error("rendering an error", "error", err)
+	}
+	return &engine.Reply{Status: known.Status(), Body: body}
+}
+
+// refuse answers with an error.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	reply := s.refusal(r, err)
+	write(w, reply.Status, reply.Body)
+}
+
+func outcome(err error, event engine.Event) string {
+	if refusal, ok := fault.As(err); ok {
+		return string(refusal.Reason)
+	}
+	if err != nil {
+		return "INTERNAL"
+	}
+	if event.Status != "" {
+		return string(event.Status)
+	}
+	return "OK"
+}
+
+// write sends a JSON body. The content type has no parameters: one client
+// compares it as text.
+func write(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // nobody is left to tell
+}
+
+// allowBrowsers lets pages of any origin call the interface: what protects it
+// is the stamp, which no page can make without the key.
+func allowBrowsers(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
+	h.Set("Access-Control-Allow-Headers", "Content-Type, X-Stamp, X-Stamp-Webauthn, X-Stamp-Attested, "+
+		"X-Session, X-Client-Version, X-Auth-Proxy-Config-ID, X-Captcha-Token")
+	h.Set("Access-Control-Max-Age", "7200")
+}
+
+// shorten bounds what a stranger can put into the log or make us compare.
+func shorten(text string) string { return text[:min(len(text), 100)] }
+
+func headerSize(h http.Header) (size int64) {
+	for name, values := range h {
+		for _, value := range values {
+			size += int64(len(name) + len(value) + len(": \r\n"))
+		}
+	}
+	return size
+}
+
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	if err := s.Ready(ctx); err != nil {
+		s.refuse(w, r, fault.New(fault.Unavailable, fault.ReasonUnspecified, "not ready; the server's log says why").Because(err))
+		return
+	}
+	write(w, http.StatusOK, []byte(`{"status":"ready"}`))
+}

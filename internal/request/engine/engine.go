@@ -1,0 +1,272 @@
+// Package engine is the spine: the one way by which a request becomes a reply.
+//
+// Nothing else may execute an operation. What the spine guarantees to all of
+// them: the request was signed by a credential that is valid at the moment of
+// the commit, it was decided on, it is executed once however often and however
+// simultaneously it arrives, and it is recorded with everything that it
+// changed, or leaves no trace.
+package engine
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"latchkey/internal/domain"
+	"latchkey/internal/fault"
+	"latchkey/internal/ids"
+	"latchkey/internal/keys/vault"
+	"latchkey/internal/outbox/notify"
+	"latchkey/internal/proof/stamp"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/schema"
+	"latchkey/internal/store"
+)
+
+// Config is everything that an engine works with.
+type Config struct {
+	Store   *store.Store
+	Catalog *activity.Catalog
+	Keys    Keys
+	Limits  domain.Limits
+	Now     func() time.Time
+	// Tokens verifies the tokens of OpenID Connect issuers. nil: none are
+	// accepted.
+	Tokens TokenVerifier
+	// Outbox says which messages can be sent. nil: none.
+	Outbox activity.Outbox
+}
+
+// Keys is the vault, the one who writes warrants for it, and what the server
+// signs with itself.
+type Keys struct {
+	Vault    *vault.Vault
+	Clerk    *vault.Clerk
+	Identity *vault.Identity
+}
+
+// TokenVerifier verifies tokens of OpenID Connect issuers. A token that is no
+// good is a fault.
+type TokenVerifier interface {
+	Verify(ctx context.Context, token string) (*domain.Claims, error)
+	// Unverified is who the token says that somebody is, without proof.
+	Unverified(token string) (domain.Identity, error)
+}
+
+// Engine serves requests. Make it with New.
+type Engine struct {
+	Config
+	verifier *stamp.Verifier
+	envelope *schema.Schema
+	question *schema.Schema // of Explain
+}
+
+// New makes an engine.
+func New(c Config) *Engine {
+	if c.Outbox == nil {
+		c.Outbox = new(notify.Router)
+	}
+	return &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest]()}
+}
+
+// Request is one request as it came in. Body is kept exactly as received: it
+// is what was signed.
+type Request struct {
+	Header http.Header
+	Body   []byte
+	// Event collects what the log says about the request.
+	Event *Event
+}
+
+// Event is what the log may say about a request: never a body, never a secret.
+type Event struct {
+	OrganizationID string
+	UserID         string
+	ActivityID     string
+	Status         domain.ActivityStatus
+	// Warning is what an operator should look into.
+	Warning string
+}
+
+// Envelope is what every submit request has around its parameters.
+type Envelope struct {
+	Type           string         `json:"type" check:"required" doc:"Activity type; one that the path serves."`
+	TimestampMs    string         `json:"timestampMs" check:"required,max=16" doc:"Time of the request in milliseconds since the Unix epoch: at most one hour old." example:"1794708835768"`
+	OrganizationID string         `json:"organizationId" check:"required" doc:"Organization to act in." example:"f9a31c64-d604-42e4-9bef-a773096afad7"`
+	Parameters     jsontext.Value `json:"parameters" check:"required,object" doc:"Parameters of the operation." example:"{}"`
+}
+
+// Submit runs one activity, in this order: envelope, stamp, parameters; then,
+// in one transaction, idempotency, freshness, decision, execution, record.
+// What fails before the transaction leaves nothing behind.
+func (e *Engine) Submit(ctx context.Context, path *activity.Path, r Request) (*Reply, error) {
+	envelope, version, err := e.open(path, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Event.OrganizationID = envelope.OrganizationID
+	caller, err := e.authenticate(ctx, envelope.OrganizationID, r, version.Access)
+	if err != nil {
+		return nil, err
+	}
+	if err := caller.may(version.Access); err != nil {
+		return nil, err
+	}
+	r.Event.OrganizationID = caller.target
+	intent, err := path.Parse(version, envelope.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	claim, err := e.newClaim(caller, envelope, r.Body, intent)
+	if err != nil {
+		return nil, err
+	}
+	// A token may have expired since the same request was recorded: that one
+	// is still answered.
+	claim.claims, claim.tokenErr = e.verifyTokens(ctx, intent.Tokens)
+
+	var reply *Reply
+	// Looking the fingerprint up costs a read, and almost no fresh request was
+	// seen before: a commit that finds it taken comes back here.
+	look := !claim.fresh || claim.tokenErr != nil
+	err = e.together(ctx, caller, func(home, tx *store.Tx) error {
+		defer func() { look = true }()
+		s := &sitting{Engine: e, ctx: ctx, home: home, tx: tx, claim: claim}
+		if s.who, err = e.identify(home, caller); err != nil {
+			return err
+		}
+		r.Event.UserID = s.who.user.ID
+		if intent.Ballot != nil {
+			reply, err = s.ballot(r.Event)
+		} else {
+			reply, err = s.submission(r.Event, look)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, hideOrganization(err, caller)
+	}
+	if claim.warrant != nil {
+		// Spending it twice would mean that it was executed twice.
+		if err := claim.warrant.Spend(); err != nil {
+			return nil, err
+		}
+	}
+	return reply, nil
+}
+
+// together runs fn in a transaction of the organization that is acted in, with
+// a view of the caller's own. Mostly they are the same.
+//
+// A view of the parent is as new as the request: whatever was acknowledged
+// before the request began is in it.
+func (e *Engine) together(ctx context.Context, c *caller, fn func(home, tx *store.Tx) error) error {
+	if c.home == c.target {
+		return e.Store.Update(ctx, c.target, func(tx *store.Tx) error { return fn(tx, tx) })
+	}
+	return e.Store.View(ctx, c.home, func(home *store.Tx) error {
+		return e.Store.Update(ctx, c.target, func(tx *store.Tx) error { return fn(home, tx) })
+	})
+}
+
+// Query answers one question: envelope and parameters, stamp, read.
+func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request) (*Reply, error) {
+	question, problems := q.Parse(r.Body)
+	if len(problems) > 0 {
+		return nil, fault.Fields("", problems)
+	}
+	org, err := organizationID(question.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	r.Event.OrganizationID = org
+	caller, err := e.authenticateReader(ctx, org, r, q.Access)
+	if err != nil {
+		return nil, err
+	}
+	if err := caller.mayRead(q.Access); err != nil {
+		return nil, err
+	}
+	if q.FindsChild {
+		caller.target = caller.home // it is about the caller
+	}
+	r.Event.OrganizationID = caller.target
+	claims, err := e.verifyTokens(ctx, question.Tokens)
+	if err != nil {
+		return nil, err
+	}
+	var body jsontext.Value
+	read := func(home, tx *store.Tx) error {
+		who, err := e.identify(home, caller)
+		if err != nil {
+			return err
+		}
+		r.Event.UserID = who.user.ID
+		body, err = question.Read(ctx, activity.Reader{
+			Tx: tx, UserID: who.user.ID, Now: e.Now(), Claims: claims,
+			Activity: func(a *domain.Activity) (activity.View, error) { return e.view(home, tx, a, who.user) },
+			Children: func(key, after string, limit int) ([]string, error) {
+				return e.Store.Children(ctx, caller.target, key, after, limit)
+			},
+		})
+		return err
+	}
+	err = e.Store.View(ctx, caller.home, func(home *store.Tx) error {
+		if caller.home == caller.target {
+			return read(home, home)
+		}
+		return e.Store.View(ctx, caller.target, func(tx *store.Tx) error { return read(home, tx) })
+	})
+	if err != nil {
+		return nil, hideOrganization(err, caller)
+	}
+	return &Reply{Status: http.StatusOK, Body: body}, nil
+}
+
+// verifyTokens verifies the tokens that an operation lists.
+func (e *Engine) verifyTokens(ctx context.Context, tokens []string) (map[string]domain.Claims, error) {
+	if len(tokens) == 0 {
+		return nil, nil
+	}
+	if e.Tokens == nil {
+		return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidOIDCToken,
+			"invalid OIDC token: this server accepts no tokens of other issuers")
+	}
+	all := make(map[string]domain.Claims, len(tokens))
+	for _, token := range tokens {
+		claims, err := e.Tokens.Verify(ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		all[token] = *claims
+	}
+	return all, nil
+}
+
+// open reads the envelope and finds the version that it names.
+func (e *Engine) open(path *activity.Path, body []byte) (*Envelope, *activity.Activity, error) {
+	envelope := new(Envelope)
+	if problems := e.envelope.Decode(body, envelope); len(problems) > 0 {
+		return nil, nil, fault.Fields("", problems)
+	}
+	org, err := organizationID(envelope.OrganizationID)
+	if err != nil {
+		return nil, nil, err
+	}
+	envelope.OrganizationID = org
+	version, err := path.Version(envelope.Type)
+	return envelope, version, err
+}
+
+func organizationID(text string) (string, error) {
+	id, ok := ids.Normal(text)
+	if !ok {
+		err := fault.New(fault.InvalidArgument, fault.ReasonInvalidOrganization,
+			"malformed organization ID provided: organizationId must be a UUID")
+		err.Fields = []fault.Field{{Path: "organizationId", Description: "must be a UUID"}}
+		return "", err
+	}
+	return id, nil
+}

@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"latchkey/internal/domain"
+	"latchkey/internal/fault"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/schema"
+	"latchkey/internal/store"
+)
+
+// Reply is what goes back to the client.
+type Reply struct {
+	Status int
+	Body   jsontext.Value
+}
+
+// answer replies to whoever submits an activity, new or seen before. A failed
+// one is the error that it failed with, each time.
+func (s *sitting) answer(event *Event, a *domain.Activity) (*Reply, error) {
+	if a.Status != domain.StatusFailed {
+		return s.outcome(event, a)
+	}
+	event.ActivityID, event.Status = a.ID, a.Status
+	var failure fault.Body
+	if err := json.Unmarshal(a.Failure, &failure); err != nil {
+		return nil, fmt.Errorf("reading the failure of activity %s: %w", a.ID, err)
+	}
+	return &Reply{Status: failure.Status(), Body: a.Failure}, nil
+}
+
+// outcome replies with the activity itself, whatever became of it.
+func (s *sitting) outcome(event *Event, a *domain.Activity) (*Reply, error) {
+	event.ActivityID, event.Status = a.ID, a.Status
+	view, err := s.view(s.home, s.tx, a, s.who.user)
+	if err != nil {
+		return nil, err
+	}
+	reply := &Reply{Status: http.StatusOK}
+	s.tx.Meanwhile(func() (err error) {
+		reply.Body, err = schema.Encode(activity.Reply{Activity: view})
+		return err
+	})
+	return reply, nil
+}
+
+// view renders an activity the way a user of the home organization sees it.
+func (e *Engine) view(home, tx *store.Tx, a *domain.Activity, user *domain.User) (activity.View, error) {
+	view, err := e.Catalog.Render(a, func(id string) (*domain.User, error) {
+		found, err := tx.Users().Lookup(id)
+		if found == nil && err == nil && home != tx {
+			return home.Users().Lookup(id)
+		}
+		return found, err
+	})
+	declared := e.Catalog.Activity(a.Type)
+	if declared != nil && declared.Private && a.Submitter().UserID != user.ID {
+		view.Result = jsontext.Value("{}")
+	}
+	// A type that is not in the catalog was recorded by a newer node, which
+	// also knows who may vote on it.
+	if err != nil || a.Status != domain.StatusConsensusNeeded || declared == nil {
+		return view, err
+	}
+	if decider := a.DecidedBy; decider != "" && decider != home.Org() || decider == "" && home != tx {
+		return view, nil
+	}
+	s := &sitting{Engine: e, home: home, tx: tx}
+	intent, err := s.reopen(a)
+	if err != nil {
+		return view, err
+	}
+	c, err := s.theCase(a, intent, e.Now())
+	if err != nil {
+		return view, err
+	}
+	if view.CanReject, err = c.MayVote(user); err != nil {
+		return view, err
+	}
+	view.CanApprove = view.CanReject && !c.Counts(user.ID)
+	return view, nil
+}

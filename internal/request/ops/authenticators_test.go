@@ -1,0 +1,423 @@
+package ops_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"latchkey/client"
+	"latchkey/internal/domain"
+	"latchkey/internal/proof/passkey/passkeytest"
+	. "latchkey/internal/test/servertest"
+)
+
+// authenticator is a passkey on a page. It registers and stamps.
+type authenticator struct {
+	*passkeytest.Key
+	origin string
+}
+
+func newAuthenticator(t testing.TB) authenticator {
+	return authenticator{passkeytest.New(t, passkeytest.ES256), "http://localhost:3000"}
+}
+
+// challenge is what a client makes up.
+const challenge = "bGF0Y2hrZXkgdGVzdCBjaGFsbGVuZ2U"
+
+const internal, usb = "AUTHENTICATOR_TRANSPORT_INTERNAL", "AUTHENTICATOR_TRANSPORT_USB"
+
+// params is the registration in the newest form.
+func (a authenticator) params(name string, transports ...any) m {
+	answer := a.Register(challenge, a.origin)
+	return m{"authenticatorName": name, "challenge": answer.Challenge, "attestation": m{
+		"credentialId": answer.CredentialID, "clientDataJson": answer.ClientDataJSON,
+		"attestationObject": answer.AttestationObject, "transports": append([]any{}, transports...),
+	}}
+}
+
+// paramsV1 is the registration in the form of version 1.
+func (a authenticator) paramsV1(name string) m {
+	answer := a.Register(challenge, a.origin)
+	return m{"authenticatorName": name, "challenge": answer.Challenge, "attestation": m{
+		"id": answer.CredentialID, "rawId": answer.CredentialID, "type": "public-key",
+		"authenticatorAttachment": "cross-platform",
+		"response": m{
+			"clientDataJson": answer.ClientDataJSON, "attestationObject": answer.AttestationObject,
+			"transports": []any{usb}, "authenticatorAttachment": "cross-platform",
+		},
+		"clientExtensionResults": m{"appid": true, "appidExclude": false, "credProps": m{"rk": true}},
+	}}
+}
+
+// Stamp makes the passkey a stamper.
+func (a authenticator) Stamp(body []byte) (header, value string, err error) {
+	header, value = a.Key.Stamp(body, a.origin)
+	return header, value, nil
+}
+
+func (a authenticator) PublicKey() string { return a.CredentialID() }
+
+// as is the caller, signing with the passkey.
+func (a authenticator) as(c *Caller) *Caller {
+	with := *c
+	with.Stamper = a
+	return &with
+}
+
+const nobody = "0192aaaa-0000-7000-8000-000000000000"
+
+// TestCreateUsersWithPasskeys creates users who have nothing but a passkey, in
+// every version, and checks both views of the reply.
+func TestCreateUsersWithPasskeys(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		for _, c := range []struct {
+			typ, intentKey string
+			transports     []any
+			attachment     string
+			model          string
+		}{
+			{"ACTIVITY_TYPE_CREATE_USERS", "createUsersIntent", []any{usb}, "cross-platform", "Security key"},
+			{"ACTIVITY_TYPE_CREATE_USERS_V2", "createUsersIntentV2", []any{internal, "AUTHENTICATOR_TRANSPORT_HYBRID"}, "platform", "Platform authenticator"},
+			{"ACTIVITY_TYPE_CREATE_USERS_V3", "createUsersIntentV3", []any{usb, "AUTHENTICATOR_TRANSPORT_NFC"}, "cross-platform", "Security key"},
+			{"ACTIVITY_TYPE_CREATE_USERS_V4", "createUsersIntentV4", []any{}, "", "Passkey"},
+		} {
+			t.Run(c.typ, func(t *testing.T) {
+				key := newAuthenticator(t)
+				registration := key.params("My passkey", c.transports...)
+				u := user(c.typ, m{"authenticators": []any{registration}})
+				extensions := m{"appid": false, "appidExclude": false}
+				if c.typ == "ACTIVITY_TYPE_CREATE_USERS" {
+					registration = key.paramsV1("My passkey")
+					u["authenticators"], u["accessType"] = []any{registration}, "ACCESS_TYPE_WEB"
+					extensions = registration["attestation"].(m)["clientExtensionResults"].(m)
+				}
+				if c.typ < "ACTIVITY_TYPE_CREATE_USERS_V3" {
+					delete(u, "oauthProviders")
+				}
+				activity := s.Root.MustPost(t, "create_users", s.Root.BodyOf(t, c.typ, users(u))).Get("activity")
+				id := activity.Get("result", "createUsersResult", "userIds", 0).Text()
+				if diff := cmp.Diff(users(u), activity.Get("intent", c.intentKey).Any); diff != "" {
+					t.Errorf("intent (-sent +echoed):\n%s", diff)
+				}
+
+				// The view of the interface's document is complete.
+				answer := key.Register(challenge, key.origin)
+				response := m{"clientDataJson": answer.ClientDataJSON, "attestationObject": answer.AttestationObject, "transports": c.transports}
+				attestation := m{
+					"id": answer.CredentialID, "rawId": answer.CredentialID, "type": "public-key",
+					"response": response, "clientExtensionResults": extensions,
+				}
+				if c.attachment != "" {
+					response["authenticatorAttachment"], attestation["authenticatorAttachment"] = c.attachment, c.attachment
+				}
+				echoed := activity.Get("result", "activity", "intent", "createUsersIntent", "users", 0, "authenticators").Any
+				want := []any{m{"authenticatorName": "My passkey", "challenge": challenge, "attestation": attestation}}
+				if diff := cmp.Diff(any(want), echoed); diff != "" {
+					t.Errorf("the document's view (-want +got):\n%s", diff)
+				}
+
+				// The passkey is the user's, and works.
+				found := s.Root.Query(t, "get_authenticators", m{"userId": id}).Get("authenticators", 0)
+				wantRecord := m{
+					"transports": c.transports, "attestationType": "none", "aaguid": strings.Repeat("A", 22),
+					"credentialId": key.CredentialID(), "model": c.model, "authenticatorName": "My passkey",
+					"credential":      m{"publicKey": passkeytest.Encode(key.COSEKey()), "type": "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR"},
+					"authenticatorId": found.Get("authenticatorId").Any, "createdAt": found.Get("createdAt").Any, "updatedAt": found.Get("updatedAt").Any,
+				}
+				if diff := cmp.Diff(any(wantRecord), found.Any); diff != "" {
+					t.Errorf("authenticator (-want +got):\n%s", diff)
+				}
+				if got := key.as(s.Root).Query(t, "whoami", nil).Get("userId").Text(); got != id {
+					t.Errorf("whoami is %s, want %s", got, id)
+				}
+			})
+		}
+	})
+}
+
+// TestAuthenticators lets users manage their own passkeys, and nobody else's.
+func TestAuthenticators(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		bob := s.NewUser(t, s.Root, "Bob", client.P256)
+		first, second, third, absent := newAuthenticator(t), newAuthenticator(t), newAuthenticator(t), newAuthenticator(t)
+		create := func(keys ...any) m { return m{"userId": ada.UserID, "authenticators": keys} }
+
+		activity := ada.Submit(t, "create_authenticators", create(first.params("first", internal), second.params("second", usb)))
+		added := activity.Get("result", "createAuthenticatorsResult", "authenticatorIds").List()
+		if !activity.Get("result", "activity", "result").Has("createAuthenticatorsResult") || !activity.Get("intent").Has("createAuthenticatorsIntentV2") {
+			t.Errorf("activity: %v", activity)
+		}
+		v1 := third.paramsV1("third")
+		v1["userId"] = ada.UserID
+		old := ada.MustPost(t, "create_authenticators", ada.BodyOf(t, "ACTIVITY_TYPE_CREATE_AUTHENTICATORS", create(v1))).Get("activity")
+		if diff := cmp.Diff(any(create(v1)), old.Get("intent", "createAuthenticatorsIntent").Any); diff != "" {
+			t.Errorf("intent of version 1 (-sent +echoed):\n%s", diff)
+		}
+		added = append(added, old.Get("result", "createAuthenticatorsResult", "authenticatorIds").List()...)
+		mine := bob.Query(t, "get_authenticators", m{"userId": ada.UserID}).Get("authenticators").List()
+		if len(mine) != 3 || len(added) != 3 {
+			t.Fatalf("Ada's passkeys: %v", mine)
+		}
+		for i, name := range []string{"first", "second", "third"} {
+			if mine[i].Get("authenticatorName").Text() != name || mine[i].Get("authenticatorId").Text() != added[i].Text() {
+				t.Errorf("passkey %d: %v", i, mine[i])
+			}
+			one := bob.Query(t, "get_authenticator", m{"authenticatorId": added[i].Text()}).Get("authenticator")
+			if one.String() != mine[i].String() {
+				t.Errorf("read alone: %v", one)
+			}
+		}
+		for _, key := range []authenticator{first, second, third} {
+			if got := key.as(s.Root).Query(t, "whoami", nil).Get("userId").Text(); got != ada.UserID {
+				t.Errorf("whoami is %s", got)
+			}
+		}
+		// A passkey submits activities; its vote says so.
+		vote := first.as(ada).Submit(t, "delete_authenticators", m{"userId": ada.UserID, "authenticatorIds": []any{added[1].Text()}}).Get("votes", 0)
+		if vote.Get("scheme").Text() != "SIGNATURE_SCHEME_TK_WEBAUTHN" || vote.Get("publicKey").Text() != passkeytest.Encode(first.COSEKey()) {
+			t.Errorf("vote: %v", vote)
+		}
+		second.as(ada).Refused(t, 401, "whoami", nil)
+		first.as(ada).Query(t, "whoami", nil)
+
+		state := s.Root.Query(t, "list_users", nil).String()
+		remove := func(ids ...any) m { return m{"userId": ada.UserID, "authenticatorIds": ids} }
+		firstID, otherUser := added[0].Text(), m{"userId": nobody, "authenticators": []any{absent.params("x")}}
+		forBob := m{"userId": bob.UserID, "authenticators": []any{first.params("x")}}
+		for _, c := range []struct {
+			name      string
+			caller    *Caller
+			operation string
+			status    int
+			code      string
+			params    m
+		}{
+			{"for somebody else", bob, "create_authenticators", 403, "FORBIDDEN", create(absent.params("x"))},
+			{"deleting somebody else's", bob, "delete_authenticators", 403, "FORBIDDEN", remove(firstID)},
+			{"twice", ada, "create_authenticators", 409, "CREDENTIAL_CONFLICT", create(first.params("again"))},
+			{"twice in a request", ada, "create_authenticators", 409, "CREDENTIAL_CONFLICT", create(absent.params("a"), absent.params("b"))},
+			{"of another user", bob, "create_authenticators", 409, "CREDENTIAL_CONFLICT", forBob},
+			{"all or nothing", ada, "create_authenticators", 409, "CREDENTIAL_CONFLICT", create(absent.params("new"), first.params("taken"))},
+			{"for an unknown user", s.Root, "create_authenticators", 404, "REQUEST_INVALID", otherUser},
+			{"unknown", ada, "delete_authenticators", 404, "REQUEST_INVALID", remove(nobody)},
+			{"known and unknown", ada, "delete_authenticators", 404, "REQUEST_INVALID", remove(firstID, nobody)},
+			{"another one's under one's own id", bob, "delete_authenticators", 404, "REQUEST_INVALID", m{"userId": bob.UserID, "authenticatorIds": []any{firstID}}},
+			{"of an unknown user", s.Root, "get_authenticators", 404, "REQUEST_INVALID", m{"userId": nobody}},
+			{"reading an unknown one", s.Root, "get_authenticator", 404, "REQUEST_INVALID", m{"authenticatorId": nobody}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				if got := c.caller.Refused(t, c.status, c.operation, c.params).Get("turnkeyErrorCode").Text(); got != c.code {
+					t.Errorf("error code %s, want %s", got, c.code)
+				}
+			})
+		}
+		t.Run("for somebody else by version 1", func(t *testing.T) {
+			v1 := absent.paramsV1("x")
+			v1["userId"] = bob.UserID
+			body := ada.BodyOf(t, "ACTIVITY_TYPE_CREATE_AUTHENTICATORS", create(v1))
+			wantField(t, ada.RefusedBody(t, 400, "create_authenticators", body), "authenticators.0.userId")
+		})
+		if after := s.Root.Query(t, "list_users", nil).String(); after != state {
+			t.Errorf("refused requests changed something:\n%s\n%s", state, after)
+		}
+
+		// The last credential stays. Root users may do it for others.
+		keys := s.Root.Query(t, "get_api_keys", m{"userId": ada.UserID}).Get("apiKeys", 0, "apiKeyId").Text()
+		ada.Submit(t, "delete_api_keys", m{"userId": ada.UserID, "apiKeyIds": []any{keys}})
+		s.Root.Submit(t, "delete_authenticators", remove(added[2].Text()))
+		refusal := s.Root.Refused(t, 400, "delete_authenticators", remove(firstID))
+		if !strings.Contains(refusal.Get("message").Text(), "user missing valid credential") {
+			t.Errorf("refusal: %v", refusal)
+		}
+		first.as(ada).Query(t, "whoami", nil)
+	})
+}
+
+// TestAttestationRefused sends registrations that no authenticator made.
+func TestAttestationRefused(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		key, other := newAuthenticator(t), newAuthenticator(t)
+		good, foreign := key.params("k"), other.params("k")
+		for _, c := range []struct {
+			name, field, fieldV1 string
+			spoil                func(params, attestation m)
+		}{
+			{"another challenge", "challenge", "challenge", func(p, _ m) { p["challenge"] = "AAAA" }},
+			{"another id", "attestation.credentialId", "attestation.rawId", func(_, a m) { a["credentialId"] = "AAAA" }},
+			{
+				"client data of a login", "attestation.clientDataJson", "attestation.response.clientDataJson",
+				func(_, a m) {
+					a["clientDataJson"] = passkeytest.Encode(passkeytest.ClientData("webauthn.get", challenge, key.origin))
+				},
+			},
+			{"object of another", "attestation.credentialId", "attestation.rawId", func(_, a m) { a["attestationObject"] = foreign["attestation"].(m)["attestationObject"] }},
+			{"no object", "attestation.attestationObject", "attestation.response.attestationObject", func(_, a m) { a["attestationObject"] = "oA" }},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				spoilt := m{"authenticatorName": "k", "challenge": challenge, "attestation": m{}}
+				for name, value := range good["attestation"].(m) {
+					spoilt["attestation"].(m)[name] = value
+				}
+				c.spoil(spoilt, spoilt["attestation"].(m))
+				params := m{"userId": s.Root.UserID, "authenticators": []any{good, spoilt}}
+				refusal := s.Root.Refused(t, 400, "create_authenticators", params)
+				wantField(t, refusal, "authenticators.1."+c.field)
+				if !strings.Contains(refusal.Get("message").Text(), "invalid authenticator attestation") {
+					t.Errorf("message: %v", refusal)
+				}
+				wantField(t, s.Root.Refused(t, 400, "create_users", users(user("x", m{"authenticators": []any{spoilt}}))), "users.0.authenticators.0."+c.field)
+				wantField(t, s.Root.Refused(t, 400, "recover_user", m{"userId": s.Root.UserID, "authenticator": spoilt}), "authenticator."+c.field)
+
+				v1 := key.paramsV1("k")
+				v1["challenge"] = spoilt["challenge"]
+				a := v1["attestation"].(m)
+				a["id"], a["rawId"] = spoilt["attestation"].(m)["credentialId"], spoilt["attestation"].(m)["credentialId"]
+				a["response"].(m)["clientDataJson"] = spoilt["attestation"].(m)["clientDataJson"]
+				a["response"].(m)["attestationObject"] = spoilt["attestation"].(m)["attestationObject"]
+				body := s.Root.BodyOf(t, "ACTIVITY_TYPE_CREATE_USERS", users(m{"userName": "x", "authenticators": []any{v1}}))
+				wantField(t, s.Root.RefusedBody(t, 400, "create_users", body), "users.0.authenticators.0."+c.fieldV1)
+			})
+		}
+		t.Run("two ids", func(t *testing.T) {
+			v1 := key.paramsV1("k")
+			v1["attestation"].(m)["id"] = "AAAA"
+			body := s.Root.BodyOf(t, "ACTIVITY_TYPE_CREATE_USERS", users(m{"userName": "x", "authenticators": []any{v1}}))
+			wantField(t, s.Root.RefusedBody(t, 400, "create_users", body), "users.0.authenticators.0.attestation.rawId")
+		})
+		// What cannot be right is not even recorded.
+		if all := s.Root.Query(t, "list_activities", nil).Get("activities").List(); len(all) != 0 {
+			t.Errorf("recorded: %v", all)
+		}
+	})
+}
+
+// TestAuthenticatorLimit refuses the eleventh passkey, however it comes.
+func TestAuthenticatorLimit(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		list := func(n int) []any {
+			var all []any
+			for i := range n {
+				all = append(all, newAuthenticator(t).params(fmt.Sprint("key ", i)))
+			}
+			return all
+		}
+		exhausted := func(operation string, params m) {
+			t.Helper()
+			refusal := s.Root.Refused(t, 429, operation, params)
+			if refusal.Get("code").Number() != 8 || !strings.HasPrefix(refusal.Get("message").Text(), "user has exceeded maximum authenticators") {
+				t.Errorf("refusal: %v", refusal)
+			}
+		}
+		exhausted("create_users", users(user("Eleven", m{"authenticators": list(11)})))
+		id := s.Root.Submit(t, "create_users", users(user("Ten", m{"authenticators": list(10)}))).
+			Get("result", "createUsersResult", "userIds", 0).Text()
+		exhausted("create_authenticators", m{"userId": id, "authenticators": list(1)})
+		if got := s.Root.Query(t, "get_authenticators", m{"userId": id}).Get("authenticators").List(); len(got) != 10 {
+			t.Errorf("%d passkeys", len(got))
+		}
+	})
+}
+
+// TestOrigins holds registrations and stamps to the pages that the organization
+// allows.
+func TestOrigins(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		set := func(value string) {
+			t.Helper()
+			s.Root.Submit(t, "set_organization_feature", m{"name": "FEATURE_NAME_WEBAUTHN_ORIGINS", "value": value})
+		}
+		before, after, evil := newAuthenticator(t), newAuthenticator(t), newAuthenticator(t)
+		evil.origin = "https://evil.example"
+		create := func(key authenticator) m { return m{"userId": s.Root.UserID, "authenticators": []any{key.params("k")}} }
+		s.Root.Submit(t, "create_authenticators", create(before))
+		set("https://wallet.example,http://localhost:3000")
+		before.as(s.Root).Query(t, "whoami", nil)
+		s.Root.Submit(t, "create_authenticators", create(after))
+		refusal := s.Root.Refused(t, 400, "create_authenticators", create(evil))
+		if !strings.Contains(refusal.Get("message").Text(), "FEATURE_NAME_WEBAUTHN_ORIGINS") {
+			t.Errorf("refusal: %v", refusal)
+		}
+		set("https://wallet.example")
+		after.as(s.Root).Refused(t, 401, "whoami", nil)
+		set("*")
+		s.Root.Submit(t, "create_authenticators", create(evil))
+		after.as(s.Root).Query(t, "whoami", nil)
+	})
+}
+
+// TestRecoverUser lets a user who lost everything in again by his recovery key,
+// once, and nobody else by anything.
+func TestRecoverUser(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		bob := s.NewUser(t, s.Root, "Bob", client.P256)
+		recovery := recoveryKey(t, s, ada)
+		second := recoveryKey(t, s, ada)
+		root := recoveryKey(t, s, s.Root)
+		key := newAuthenticator(t)
+		params := m{"userId": ada.UserID, "authenticator": key.params("new", internal)}
+
+		for _, c := range []struct {
+			name   string
+			caller *Caller
+			params m
+		}{
+			{"an ordinary key of the user", ada, params},
+			{"somebody else", bob, params},
+			{"a root user", s.Root, params},
+			{"somebody else's recovery key", root, params},
+			{"his recovery key for somebody else", recovery, m{"userId": bob.UserID, "authenticator": key.params("x")}},
+			{"his recovery key for nobody", recovery, m{"userId": nobody, "authenticator": key.params("x")}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				refusal := c.caller.Refused(t, 403, "recover_user", c.params)
+				if !strings.HasPrefix(refusal.Get("message").Text(), "You don't have sufficient permissions to take this action.") {
+					t.Errorf("refusal: %v", refusal)
+				}
+			})
+		}
+		if got := s.Root.Query(t, "get_authenticators", m{"userId": ada.UserID}).Get("authenticators").List(); len(got) != 0 {
+			t.Errorf("refused requests added passkeys: %v", got)
+		}
+
+		activity := recovery.Submit(t, "recover_user", params)
+		id := activity.Get("result", "recoverUserResult", "authenticatorId", 0).Text()
+		found := s.Root.Query(t, "get_user", m{"userId": ada.UserID}).Get("user")
+		if found.Get("authenticators", 0, "authenticatorId").Text() != id || len(found.Get("apiKeys").List()) != 1 ||
+			found.Get("apiKeys", 0, "credential", "type").Text() != "CREDENTIAL_TYPE_API_KEY_P256" {
+			t.Errorf("user: %v", found)
+		}
+		if diff := cmp.Diff(any(params), activity.Get("intent", "recoverUserIntent").Any); diff != "" {
+			t.Errorf("intent (-sent +echoed):\n%s", diff)
+		}
+		key.as(ada).Query(t, "whoami", nil)
+		recovery.Refused(t, 401, "whoami", nil)
+		second.Refused(t, 401, "recover_user", m{"userId": ada.UserID, "authenticator": newAuthenticator(t).params("x")})
+
+		// A root user recovers himself like everybody else, though he has as
+		// many passkeys as he may.
+		var lost []any
+		for range 10 {
+			lost = append(lost, newAuthenticator(t).params("lost"))
+		}
+		s.Root.Submit(t, "create_authenticators", m{"userId": s.Root.UserID, "authenticators": lost})
+		found2 := newAuthenticator(t)
+		root.Submit(t, "recover_user", m{"userId": s.Root.UserID, "authenticator": found2.params("found")})
+		found2.as(s.Root).Query(t, "whoami", nil)
+	})
+}
+
+// recoveryKey gives a user a recovery key, as a recovery by mail does.
+func recoveryKey(t *testing.T, s *Server, c *Caller) *Caller {
+	t.Helper()
+	holder := s.Stranger(t, c)
+	addKey(t, s, c, domain.APIKey{
+		Name: "Recovery", PublicKey: holder.Key.PublicKey(), Type: domain.CredentialRecovery,
+		ExpirationSeconds: 900, CreatedAt: time.Now(),
+	})
+	return holder
+}

@@ -1,0 +1,147 @@
+package ops
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"latchkey/internal/domain"
+	"latchkey/internal/fault"
+	"latchkey/internal/proof/token"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/schema"
+)
+
+// This file holds what the operations that log somebody in have in common:
+// they give a user a P-256 key that expires.
+
+// loginSeconds is how long a login lasts when nobody asks for less or more.
+const loginSeconds = 900
+
+// newKey describes the key of a login.
+type newKey struct {
+	kind       domain.CredentialType
+	name       string
+	publicKey  string // compressed hex
+	seconds    schema.Uint64
+	invalidate bool // the other keys of this kind
+}
+
+// logIn gives the user the key and returns its id and its end.
+func logIn(e activity.Env, userID string, k newKey) (id string, ends time.Time, err error) {
+	if k.seconds == 0 {
+		k.seconds = loginSeconds
+	}
+	ends, err = endOf(e.Now, k.seconds)
+	if err != nil {
+		return "", ends, err
+	}
+	key := domain.APIKey{
+		ID: e.NewID(), Name: k.name, PublicKey: k.publicKey, Type: k.kind,
+		ExpirationSeconds: uint64(k.seconds), CreatedAt: e.Now, UpdatedAt: e.Now,
+	}
+	return key.ID, ends, e.Tx.Users().Edit(userID, func(u *domain.User) error {
+		if k.invalidate {
+			u.APIKeys = slices.DeleteFunc(u.APIKeys, func(other domain.APIKey) bool { return other.Type == k.kind })
+		}
+		// Whoever logs in with the key that he has already prolongs it.
+		u.APIKeys = slices.DeleteFunc(u.APIKeys, func(other domain.APIKey) bool {
+			return other.PublicKey == k.publicKey && other.Type == k.kind
+		})
+		makeRoom(e, u)
+		u.APIKeys = append(u.APIKeys, key)
+		u.UpdatedAt = e.Now
+		return nil
+	})
+}
+
+// endOf is the end of something that lasts for a number of seconds. Clients
+// read it as a number: it must be one that they can write.
+func endOf(now time.Time, seconds schema.Uint64) (time.Time, error) {
+	const longest = 100 * 365 * 24 * 3600
+	if seconds > longest {
+		return time.Time{}, fault.Invalid("invalid api key expiration: expirationSeconds is %d; at most %d make sense", seconds, longest)
+	}
+	return now.Add(time.Duration(seconds) * time.Second), nil
+}
+
+// sealedLogIn gives the user a fresh key whose private half only the owner of
+// target can read.
+func sealedLogIn(e activity.Env, userID, target string, k newKey) (id, bundle string, ends time.Time, err error) {
+	recipient, err := hex.DecodeString(target)
+	if err != nil {
+		return "", "", ends, fault.Invalid("targetPublicKey must be hex")
+	}
+	public, bundle, err := e.Keys.NewCredential(recipient)
+	if err != nil {
+		return "", "", ends, err
+	}
+	k.publicKey = hex.EncodeToString(public)
+	id, ends, err = logIn(e, userID, k)
+	return id, bundle, ends, err
+}
+
+// session writes what a client keeps of a login.
+func session(e activity.Env, userID, publicKey string, ends time.Time) (string, error) {
+	return token.WriteLogin(e.Identity, token.Login{
+		ExpiresAt: ends, PublicKey: publicKey, UserID: userID, OrganizationID: e.Tx.Org(),
+	})
+}
+
+// LoginResult is the result of the logins whose key the client made itself.
+type LoginResult struct {
+	Session string `json:"session" check:"required" doc:"Signed session, as a JWT. Requests are stamped with the key; the session itself authenticates nothing."`
+}
+
+// loginWith logs the user in with a key that the client made.
+func loginWith(e activity.Env, userID, publicKey string, seconds schema.Uint64, invalidate bool) (LoginResult, error) {
+	_, ends, err := logIn(e, userID, newKey{
+		kind: domain.CredentialLogin, name: defaultName("Login", e), publicKey: publicKey, seconds: seconds, invalidate: invalidate,
+	})
+	if err != nil {
+		return LoginResult{}, err
+	}
+	text, err := session(e, userID, publicKey, ends)
+	return LoginResult{Session: text}, err
+}
+
+// defaultName is the name of a key that nobody named.
+func defaultName(what string, e activity.Env) string {
+	return fmt.Sprintf("%s - %s", what, e.Now.UTC().Format(time.RFC3339Nano))
+}
+
+// userWithContact finds the one user of the organization who has the contact.
+func userWithContact(e activity.Env, t domain.OTPType, contact string) (*domain.User, error) {
+	users, err := e.Tx.Users().List("", 0)
+	if err != nil {
+		return nil, err
+	}
+	var found *domain.User
+	for _, u := range users {
+		if !u.HasContact(t, contact) {
+			continue
+		}
+		if found != nil {
+			return nil, fault.Invalid("more than one user of the organization has this contact; logins need exactly one")
+		}
+		found = u
+	}
+	if found == nil {
+		return nil, fault.Missing("no user of the organization has this contact")
+	}
+	return found, nil
+}
+
+// requireFeature refuses a login that the organization has switched off.
+func requireFeature(e activity.Env, name domain.FeatureName) error {
+	org, err := e.Tx.Organization()
+	if err != nil {
+		return err
+	}
+	if !org.HasFeature(name) {
+		return fault.New(fault.PermissionDenied, fault.ReasonForbidden,
+			"request not authorized: the organization has %s switched off; its root quorum can turn it on with set_organization_feature", name)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package ops
+
+import (
+	"net/url"
+
+	"latchkey/internal/domain"
+	"latchkey/internal/fault"
+	"latchkey/internal/request/activity"
+)
+
+// This file holds what the operations on the organization itself have in
+// common.
+
+// editOrganization changes the organization. It refuses a change after which
+// too few root users have a lasting way to log in: nobody could ever undo it.
+// Other users may lose their way by the root quorum's decision.
+func editOrganization(e activity.Env, change func(*domain.Organization)) (*domain.Organization, error) {
+	var edited *domain.Organization
+	err := e.Tx.Organizations().Edit(e.Tx.Org(), func(o *domain.Organization) error {
+		could, err := rootsCanLogIn(e, o)
+		if err != nil {
+			return err
+		}
+		change(o)
+		o.UpdatedAt = e.Now
+		edited = o
+		can, err := rootsCanLogIn(e, o)
+		if err == nil && could && !can {
+			err = fault.Invalid("user missing valid credential: fewer root users than the quorum's threshold of %d "+
+				"would have a lasting way to log in, and nobody could change that again", o.RootQuorum.Threshold)
+		}
+		return err
+	})
+	return edited, err
+}
+
+// rootsCanLogIn reports whether as many members of the root quorum as it needs
+// have a lasting way to log in.
+func rootsCanLogIn(e activity.Env, o *domain.Organization) (bool, error) {
+	var able []string
+	for _, id := range o.RootQuorum.UserIDs {
+		user, err := e.Tx.Users().Lookup(id)
+		if err != nil {
+			return false, err
+		}
+		if user != nil && user.CanLogIn(o) {
+			able = append(able, id)
+		}
+	}
+	return o.RootQuorum.Reached(able...), nil
+}
+
+// featureProblem says what is wrong with the value of a feature, "" if nothing
+// is.
+func featureProblem(name domain.FeatureName, value string) string {
+	switch name {
+	case domain.FeatureOrigins:
+		return originsProblem(value)
+	case featureWebhook:
+		at, err := url.Parse(value)
+		if err != nil || at.Scheme != "https" || at.Host == "" || at.User != nil {
+			return "must be a URL that begins with https://, without a user or password"
+		}
+		return ""
+	}
+	// "false" would be taken for off by whoever sets it, and for on by us.
+	if value != "" && value != "true" {
+		return "must be empty or true: the feature is a switch, which remove_organization_feature turns off"
+	}
+	return ""
+}
+
+const featureWebhook domain.FeatureName = "FEATURE_NAME_WEBHOOK"

@@ -1,0 +1,192 @@
+package ops
+
+import (
+	"context"
+	"errors"
+
+	"latchkey/internal/domain"
+	"latchkey/internal/fault"
+	"latchkey/internal/policy"
+	"latchkey/internal/policy/fact"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
+	"latchkey/internal/request/record"
+	"latchkey/internal/schema"
+)
+
+// This file holds what the operations on policies have in common.
+
+// PolicyParams describes a policy.
+type PolicyParams struct {
+	PolicyName string        `json:"policyName" check:"required,label" doc:"Name, unique in the organization."`
+	Effect     domain.Effect `json:"effect" check:"required" doc:"What the policy does when it applies."`
+	Condition  string        `json:"condition,omitzero" check:"max=20000,sampled" doc:"Expression over the request; empty: always." example:"activity.resource == 'WALLET' && activity.action == 'CREATE'"`
+	Consensus  string        `json:"consensus,omitzero" check:"max=20000" doc:"Expression over the approvers; empty: whoever asks." example:"approvers.count() >= 1"`
+	Notes      string        `json:"notes" check:"required,allowempty,max=10000" doc:"Human-readable notes."`
+	Time       string        `json:"time,omitzero" check:"max=20000,unsampled" doc:"Expression over the time; empty: at any time."`
+}
+
+// Check compiles the expressions.
+func (p *PolicyParams) Check(problems *schema.Problems) {
+	checkPolicy(problems, p.policy(), map[policy.Place]string{
+		policy.Condition: "condition", policy.Consensus: "consensus", policy.Time: "time",
+	}, "effect")
+}
+
+func (p *PolicyParams) policy() *domain.Policy {
+	return &domain.Policy{
+		Name: p.PolicyName, Effect: p.Effect, Condition: p.Condition, Consensus: p.Consensus, Time: p.Time, Notes: p.Notes,
+	}
+}
+
+// checkPolicy refuses expressions that do not compile, each at its member, and
+// a policy that would allow everything to everybody.
+func checkPolicy(problems *schema.Problems, p *domain.Policy, members map[policy.Place]string, effect string) {
+	var refused *decide.CompileError
+	if _, err := decide.Compile(p); errors.As(err, &refused) {
+		problems.Add(members[refused.Place], "%v", refused)
+	} else if boundless(p) {
+		problems.Add(effect, "a policy that allows needs a condition or a consensus; without both it would allow everything to everybody")
+	}
+}
+
+func boundless(p *domain.Policy) bool {
+	return p.Effect == domain.EffectAllow && p.Condition == "" && p.Consensus == ""
+}
+
+// Finding is advice on a policy that compiles but is probably not what its
+// author meant.
+type Finding struct {
+	PolicyName string `json:"policyName" check:"required" doc:"The policy."`
+	Place      string `json:"place" check:"required" doc:"Its expression: condition, consensus or time."`
+	Offset     int32  `json:"offset" check:"required" doc:"Where in the expression, in bytes from 0."`
+	Code       string `json:"code" check:"required" doc:"What kind of finding it is."`
+	Message    string `json:"message" check:"required" doc:"What is probably wrong."`
+}
+
+// lint gives advice on the policies with these ids, as the organization is now.
+func lint(e activity.Env, ids ...string) ([]Finding, error) {
+	stored, err := e.Tx.Policies().List("", 0)
+	if err != nil {
+		return nil, err
+	}
+	compiled := make([]policy.Policy, 0, len(stored))
+	for _, p := range stored {
+		if c, err := decide.Compile(p); err == nil {
+			compiled = append(compiled, *c)
+		}
+	}
+	people, err := lintContext(e)
+	if err != nil {
+		return nil, err
+	}
+	var advice []Finding
+	for _, f := range policy.Lint(compiled, people) {
+		for _, id := range ids {
+			if f.PolicyID == id {
+				advice = append(advice, Finding{
+					PolicyName: f.PolicyName, Place: f.Place.String(), Offset: int32(f.Offset), Code: string(f.Code), Message: f.Message,
+				})
+			}
+		}
+	}
+	return advice, nil
+}
+
+func lintContext(e activity.Env) (policy.LintContext, error) {
+	context := policy.LintContext{Users: []fact.User{}, Credentials: []fact.Credential{}, UserTags: map[string]string{}, KeyTags: map[string]string{}}
+	users, err := e.Tx.Users().List("", 0)
+	if err != nil {
+		return context, err
+	}
+	for _, u := range users {
+		voter := decide.VoterOf(u)
+		context.Users = append(context.Users, voter.User)
+		context.Credentials = append(context.Credentials, voter.Credentials...)
+	}
+	tags, err := e.Tx.Tags().List("", 0)
+	for _, t := range tags {
+		if t.Type == domain.TagUser {
+			context.UserTags[t.ID] = t.Name
+		} else {
+			context.KeyTags[t.ID] = t.Name
+		}
+	}
+	return context, err
+}
+
+// addPolicy stores a new policy and returns its id.
+func addPolicy(e activity.Env, p *PolicyParams) (string, error) {
+	if limit := e.Limits.Policies; limit > 0 {
+		have, err := e.Tx.Policies().List("", 0)
+		if err != nil {
+			return "", err
+		}
+		if len(have) >= limit {
+			return "", fault.Exhausted("the organization has reached its maximum of %d policies; delete one first", limit)
+		}
+	}
+	added := p.policy()
+	added.ID, added.CreatedAt, added.UpdatedAt = e.NewID(), e.Now, e.Now
+	return added.ID, e.Tx.Policies().Insert(added)
+}
+
+// Policy is a policy as clients read it.
+type Policy struct {
+	PolicyID   string           `json:"policyId" check:"required,uuid" doc:"Id of the policy."`
+	PolicyName string           `json:"policyName" check:"required" doc:"Human-readable name."`
+	Effect     domain.Effect    `json:"effect" check:"required" doc:"What the policy does when it applies."`
+	CreatedAt  record.Timestamp `json:"createdAt" check:"required" doc:"When the policy was created."`
+	UpdatedAt  record.Timestamp `json:"updatedAt" check:"required" doc:"When the policy was last changed."`
+	Notes      string           `json:"notes" check:"required,allowempty" doc:"Human-readable notes."`
+	Consensus  string           `json:"consensus" check:"required,allowempty" doc:"Expression over the approvers."`
+	Condition  string           `json:"condition" check:"required,allowempty" doc:"Expression over the request."`
+	Time       string           `json:"time,omitzero" doc:"Expression over the time."`
+}
+
+func policyRecord(p *domain.Policy) Policy {
+	return Policy{
+		PolicyID: p.ID, PolicyName: p.Name, Effect: p.Effect,
+		CreatedAt: record.Time(p.CreatedAt), UpdatedAt: record.Time(p.UpdatedAt),
+		Notes: p.Notes, Consensus: p.Consensus, Condition: p.Condition, Time: p.Time,
+	}
+}
+
+// ListPolicies and GetPolicy read policies.
+var (
+	ListPolicies = activity.Query[InOrganization, ListPoliciesReply]{
+		Name:    "list_policies",
+		Summary: "Read all policies of the organization.",
+		Read: func(_ context.Context, r activity.Reader, _ *InOrganization) (ListPoliciesReply, error) {
+			all, err := r.Tx.Policies().List("", 0)
+			return ListPoliciesReply{Policies: record.Each(all, policyRecord)}, err
+		},
+	}
+	GetPolicy = activity.Query[GetPolicyParams, GetPolicyReply]{
+		Name:    "get_policy",
+		Summary: "Read one policy.",
+		Read: func(_ context.Context, r activity.Reader, p *GetPolicyParams) (GetPolicyReply, error) {
+			found, err := r.Tx.Policies().Get(p.PolicyID)
+			if err != nil {
+				return GetPolicyReply{}, err
+			}
+			return GetPolicyReply{Policy: policyRecord(found)}, nil
+		},
+	}
+)
+
+// ListPoliciesReply is the reply of list_policies.
+type ListPoliciesReply struct {
+	Policies []Policy `json:"policies" check:"required" doc:"Policies in the order of creation."`
+}
+
+// GetPolicyParams are the parameters of get_policy.
+type GetPolicyParams struct {
+	OrganizationID string `json:"organizationId" check:"required" doc:"Organization to read."`
+	PolicyID       string `json:"policyId" check:"required,uuid" doc:"Policy to read."`
+}
+
+// GetPolicyReply is the reply of get_policy.
+type GetPolicyReply struct {
+	Policy Policy `json:"policy" check:"required" doc:"The policy."`
+}

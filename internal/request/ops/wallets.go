@@ -1,0 +1,121 @@
+package ops
+
+import (
+	"encoding/hex"
+
+	"latchkey/internal/domain"
+	"latchkey/internal/fault"
+	"latchkey/internal/keys/address"
+	"latchkey/internal/keys/curve"
+	"latchkey/internal/keys/derivation"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/request/record"
+	"latchkey/internal/schema"
+)
+
+// This file holds what several operations say about wallets.
+
+// AccountParams describes an account to derive.
+type AccountParams struct {
+	Curve         curve.KeyCurve    `json:"curve" check:"required" doc:"Curve of the key."`
+	PathFormat    record.PathFormat `json:"pathFormat" check:"required" doc:"Grammar of the path."`
+	Path          string            `json:"path" check:"required,max=255" doc:"Derivation path." example:"m/44'/60'/0'/0/0"`
+	AddressFormat address.Format    `json:"addressFormat" check:"required" doc:"Format of the address." example:"ADDRESS_FORMAT_ETHEREUM"`
+	Name          string            `json:"name,omitzero" check:"label" doc:"Human-readable name, unique in the wallet."`
+}
+
+// Check refuses a path that is none, and a format on a curve that it does not
+// have.
+func (p *AccountParams) Check(problems *schema.Problems) {
+	if _, err := derivation.Parse(p.Path); err != nil {
+		problems.Add("path", "%v", err)
+	}
+	checkFormat(problems, "addressFormat", p.AddressFormat, p.Curve)
+}
+
+func checkFormat(problems *schema.Problems, at string, f address.Format, c curve.KeyCurve) {
+	for _, allowed := range f.Curves() {
+		if allowed == c {
+			return
+		}
+	}
+	problems.Add(at, "%s needs a key on %v", f, f.Curves())
+}
+
+// derived is an account with the key that it stands for.
+type derived struct {
+	params    AccountParams
+	path      derivation.Path
+	publicKey []byte
+	full      []byte
+	address   string
+}
+
+// newWallet records a wallet whose seed is in the vault already.
+func newWallet(e activity.Env, w *domain.Wallet) error {
+	if err := checkRoom(e.Limits.Wallets, "wallets", func(n int) (int, error) {
+		list, err := e.Tx.Wallets().List("", n)
+		return len(list), err
+	}); err != nil {
+		return err
+	}
+	w.CreatedAt, w.UpdatedAt = e.Now, e.Now
+	return e.Tx.Wallets().Insert(w)
+}
+
+// checkRoom refuses one more of a thing of which there are limit already.
+// count returns how many there are, counting no further than it is told.
+func checkRoom(limit int, things string, count func(most int) (int, error)) error {
+	if limit == 0 {
+		return nil
+	}
+	n, err := count(limit)
+	if err == nil && n >= limit {
+		err = fault.Exhausted("the organization has reached its maximum of %d %s", limit, things)
+	}
+	return err
+}
+
+// addAccounts derives accounts, stores them, and returns their addresses.
+func addAccounts(e activity.Env, walletID string, accounts []AccountParams) ([]string, error) {
+	addresses := make([]string, len(accounts))
+	for i, params := range accounts {
+		id := e.NewID()
+		account, err := derive(params, func(p derivation.Path) ([]byte, error) {
+			return e.Keys.StoreDerived(id, walletID, params.Curve, p)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if err := e.Tx.WalletAccounts().Insert(account.record(id, walletID, e)); err != nil {
+			return nil, err
+		}
+		addresses[i] = account.address
+	}
+	return addresses, nil
+}
+
+func derive(params AccountParams, key func(derivation.Path) ([]byte, error)) (*derived, error) {
+	parsed, err := derivation.Parse(params.Path)
+	if err != nil {
+		return nil, err
+	}
+	d := &derived{params: params, path: parsed.Normal(params.Curve)}
+	if d.publicKey, err = key(d.path); err != nil {
+		return nil, err
+	}
+	if d.full, err = curve.Uncompressed(params.Curve, d.publicKey); err != nil {
+		return nil, err
+	}
+	d.address, err = address.Of(params.AddressFormat, params.Curve, d.publicKey)
+	return d, err
+}
+
+func (d *derived) record(id, walletID string, e activity.Env) *domain.WalletAccount {
+	return &domain.WalletAccount{
+		ID: id, WalletID: walletID, Name: d.params.Name, Curve: d.params.Curve,
+		Path: d.params.Path, Derived: d.path.String(), Format: d.params.AddressFormat, Address: d.address,
+		PublicKey: hex.EncodeToString(d.publicKey), FullKey: hex.EncodeToString(d.full),
+		CreatedAt: e.Now, UpdatedAt: e.Now,
+	}
+}

@@ -1,0 +1,368 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func parse(t *testing.T, text string) *Config {
+	t.Helper()
+	c, err := Parse("latchkey.yaml", []byte(text))
+	if err != nil {
+		t.Fatalf("Parse: %v", err)
+	}
+	return c
+}
+
+func TestNothingSetIsDefault(t *testing.T) {
+	want := Default()
+	for _, text := range []string{
+		"", "\n", "# only a comment\n", "---\n", "{}", "null", "~",
+		"listen:\nstore: ~\ntls:\nlog: {}\ntimeouts:\n  # header: 1s\nlimits: {users: }\nmetrics: {listen: ''}\n",
+		"mail: {host: '', port: 0, allowFrom: [], password: ''}\nsms: {url: '', headers: {}, body: }\ntemplates: ''\noidc:\n",
+	} {
+		if diff := cmp.Diff(&want, parse(t, text)); diff != "" {
+			t.Errorf("%q is not the default (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+// The example is what people copy: it must show every setting, at its default.
+func TestExample(t *testing.T) {
+	data, err := os.ReadFile("../../../deploy/latchkey.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	if diff := cmp.Diff(&want, parse(t, string(data))); diff != "" {
+		t.Errorf("the example is not the default (-want +got):\n%s", diff)
+	}
+	for _, full := range keys("", settings(&parser{}, &Config{})) {
+		name := full[strings.LastIndexByte(full, '.')+1:]
+		if !strings.Contains("\n"+strings.ReplaceAll(string(data), "\n  ", "\n"), "\n"+name+":") {
+			t.Errorf("the example does not show %s", full)
+		}
+	}
+}
+
+func TestEverySetting(t *testing.T) {
+	got := parse(t, `
+listen: "[::1]:0"
+store: postgres://lk:pa%2Fss@db.example:5432/latchkey?sslmode=verify-full
+masterKey: file:keys/master
+previousMasterKey: fd:3
+tls: {certificate: /etc/tls/cert.pem, key: ../key.pem}
+log: {format: text, level: debug}
+timeouts: {header: 1s, body: 2s, request: 1m30s, idle: 500ms, drain: 24h}
+limits:
+  body: 512KiB
+  header: 4096
+  users: 0
+  tags: 1
+  subOrganizationTags: 3
+  longLivedApiKeys: 2
+  expiringApiKeys: 2147483647
+  wallets: 3
+  privateKeys: 4
+  policies: 5
+  authenticators: 6
+  oauthProviders: 7
+metrics: {listen: ':9090'}
+mail:
+  host: smtp.example.com
+  port: 2525
+  tls: tls
+  ca: ca.pem
+  username: latchkey
+  password: file:keys/mail
+  from: login@example.com
+  fromName: Example Ltd.
+  allowFrom: [hello@example.com, example.org]
+  hello: node1.example.com
+  timeout: 10s
+sms:
+  url: https://sms.example.com/send?token=hunter2
+  headers: {Authorization: "Bearer hunter2", X-Key: 'env:SMS_KEY', x-other: file:/run/other}
+  contentType: application/x-www-form-urlencoded
+  body: |
+    To={{urlquery .To}}&Body={{urlquery .Text}}
+  ca: /etc/ca.pem
+  timeout: 20s
+templates: texts
+oidc: {timeout: 3s, maxAge: 10m}
+`)
+	want := &Config{
+		Listen:    "[::1]:0",
+		Store:     "postgres://lk:pa%2Fss@db.example:5432/latchkey?sslmode=verify-full",
+		MasterKey: "file:" + filepath.Join("keys", "master"), PreviousMasterKey: "fd:3",
+		TLS: TLS{Certificate: "/etc/tls/cert.pem", Key: filepath.Join("..", "key.pem")},
+		Log: Log{Format: "text", Level: "debug"},
+		Timeouts: Timeouts{
+			Header: time.Second, Body: 2 * time.Second, Request: 90 * time.Second,
+			Idle: 500 * time.Millisecond, Drain: 24 * time.Hour,
+		},
+		Limits: Limits{
+			Body: 512 << 10, Header: 4096,
+			Users: 0, Tags: 1, ChildTags: 3, LongLivedAPIKeys: 2, ExpiringAPIKeys: 2147483647,
+			Wallets: 3, PrivateKeys: 4,
+			Policies: 5, Authenticators: 6, OAuthProviders: 7,
+		},
+		Metrics: Metrics{Listen: ":9090"},
+		Mail: Mail{
+			Host: "smtp.example.com", Port: 2525, TLS: "tls", CA: "ca.pem",
+			Username: "latchkey", Password: Secret("file:" + filepath.Join("keys", "mail")),
+			From: "login@example.com", FromName: "Example Ltd.", AllowFrom: []string{"hello@example.com", "example.org"},
+			Hello: "node1.example.com", Timeout: 10 * time.Second,
+		},
+		SMS: SMS{
+			URL:         "https://sms.example.com/send?token=hunter2",
+			Headers:     map[string]Secret{"Authorization": "Bearer hunter2", "X-Key": "env:SMS_KEY", "x-other": "file:/run/other"},
+			ContentType: "application/x-www-form-urlencoded", Body: "To={{urlquery .To}}&Body={{urlquery .Text}}\n",
+			CA: "/etc/ca.pem", Timeout: 20 * time.Second,
+		},
+		Templates: "texts",
+		OIDC:      OIDC{Timeout: 3 * time.Second, MaxAge: 10 * time.Minute},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !got.TLS.Enabled() || Default().TLS.Enabled() {
+		t.Error("TLS.Enabled is wrong")
+	}
+}
+
+func TestPathsAreRelativeToTheFile(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "latchkey.yaml")
+	if err := os.WriteFile(file, []byte("masterKey: file:keys\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "sqlite:" + filepath.Join(dir, "latchkey.db"); c.Store != want {
+		t.Errorf("default store = %q, want %q", c.Store, want)
+	}
+	if want := "file:" + filepath.Join(dir, "keys"); c.MasterKey != want {
+		t.Errorf("masterKey = %q, want %q", c.MasterKey, want)
+	}
+	for text, want := range map[string]string{
+		"store: sqlite:data/x.db":   "sqlite:" + filepath.Join(dir, "data", "x.db"),
+		"store: sqlite:/var/x.db":   "sqlite:/var/x.db",
+		"store: sqlite:///var/x.db": "sqlite:/var/x.db",
+	} {
+		c, err := Parse(file, []byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if c.Store != want {
+			t.Errorf("%s is %q, want %q", text, c.Store, want)
+		}
+	}
+}
+
+func TestLoadFails(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Load(filepath.Join(dir, "absent.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("absent file: %v", err)
+	}
+	big := filepath.Join(dir, "big.yaml")
+	if err := os.WriteFile(big, []byte(strings.Repeat("#", maxFile+1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(big); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
+		t.Errorf("big file: %v", err)
+	}
+}
+
+// Every message in full: they are what an operator has at three in the morning.
+func TestMistakes(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		// Keys.
+		{"misspelt", "lisen: x", `f.yaml:1:1: unknown key "lisen"; the nearest known key is "listen"`},
+		{"misspelt below", "log:\n  lvel: info", `f.yaml:2:3: unknown key "log.lvel"; the nearest known key is "log.level"`},
+		{"wrong case", "masterkey: x", `f.yaml:1:1: unknown key "masterkey"; the nearest known key is "masterKey"`},
+		{"wrong section", "limits:\n  drain: 1s", `f.yaml:2:3: unknown key "limits.drain"; the nearest known key is "timeouts.drain"`},
+		{"wrong level", "certificate: a", `f.yaml:1:1: unknown key "certificate"; the nearest known key is "tls.certificate"`},
+		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: limits, limits.authenticators, limits.body, limits.expiringApiKeys, limits.header, limits.longLivedApiKeys, limits.oauthProviders, limits.policies, limits.privateKeys, limits.subOrganizationTags, limits.tags, limits.users, limits.wallets, listen, log, log.format, log.level, mail, mail.allowFrom, mail.ca, mail.from, mail.fromName, mail.hello, mail.host, mail.password, mail.port, mail.timeout, mail.tls, mail.username, masterKey, metrics, metrics.listen, oidc, oidc.maxAge, oidc.timeout, previousMasterKey, sms, sms.body, sms.ca, sms.contentType, sms.headers, sms.timeout, sms.url, store, templates, timeouts, timeouts.body, timeouts.drain, timeouts.header, timeouts.idle, timeouts.request, tls, tls.certificate, tls.key`},
+		{"list as key", "log:\n  ? [a]\n  : b", `f.yaml:2:5: unknown key (not a plain name); known here: log.format, log.level`},
+		{"twice", "listen: :1\nlisten: :2", `f.yaml:2:1: listen is set twice: first on line 1`},
+		{"twice below", "log: {level: info, level: warn}", `f.yaml:1:20: log.level is set twice: first on line 1`},
+		{"section twice", "log: {level: info}\nlog: {format: text}", `f.yaml:2:1: log is set twice: first on line 1`},
+
+		// Kinds.
+		{"text for all", "hello", `f.yaml:1:1: a config file holds settings (key: value), not text`},
+		{"list for all", "- listen: x", `f.yaml:1:1: a config file holds settings (key: value), not a list`},
+		{"text for section", "log: debug", `f.yaml:1:6: log holds settings (key: value), not text`},
+		{"number for text", "listen: 8080", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not a number`},
+		{"mapping for text", "masterKey: {a: b}", `f.yaml:1:12: masterKey must be file:PATH, passphrase:PATH, env:NAME or fd:NUMBER, not a mapping`},
+		{"key itself for its source", "masterKey: abcdef0123", `f.yaml:1:12: masterKey must be file:PATH, passphrase:PATH, env:NAME or fd:NUMBER`},
+		{"descriptor that is no number", "previousMasterKey: fd:x", `f.yaml:1:20: previousMasterKey must be file:PATH, passphrase:PATH, env:NAME or fd:NUMBER`},
+		{"bool for text", "log: {format: yes}", `f.yaml:1:15: log.format must be json or text, not "yes"`},
+		{"true for text", "log: {format: true}", `f.yaml:1:15: log.format must be json or text, not true or false`},
+		{"own tag", "listen: !x :80", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not a value with a tag of its own`},
+		{"date", "log: {level: 2020-01-01}", `f.yaml:1:14: log.level must be debug, info, warn or error, not a date`},
+
+		// Values.
+		{"no port", "listen: localhost", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not "localhost"`},
+		{"empty address", "listen: ''", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not ""`},
+		{"high port", "metrics: {listen: ':65536'}", `f.yaml:1:19: metrics.listen must end in a port from 0 to 65535, not "65536"`},
+		{"named port", "listen: localhost:http", `f.yaml:1:9: listen must end in a port from 0 to 65535, not "http"`},
+		{"same address", "listen: :80\nmetrics:\n  listen: :80", `f.yaml:3:11: metrics.listen is the address of listen: leave it empty to serve /metrics there`},
+		{"format", "log: {format: logfmt}", `f.yaml:1:15: log.format must be json or text, not "logfmt"`},
+		{"level", "log:\n  level: INFO", `f.yaml:2:10: log.level must be debug, info, warn or error, not "INFO"`},
+		{"no unit", "timeouts: {idle: 5}", `f.yaml:1:18: timeouts.idle must be a duration such as 5s or 2m, not a number`},
+		{"bad unit", "timeouts: {idle: 5d}", `f.yaml:1:18: timeouts.idle must be a duration such as 5s or 2m, not "5d"`},
+		{"zero time", "timeouts: {idle: 0s}", `f.yaml:1:18: timeouts.idle must be more than 0 and at most 24h, not "0s"`},
+		{"negative time", "timeouts: {drain: -1s}", `f.yaml:1:19: timeouts.drain must be more than 0 and at most 24h, not "-1s"`},
+		{"long time", "timeouts: {drain: 25h}", `f.yaml:1:19: timeouts.drain must be more than 0 and at most 24h, not "25h"`},
+		{"size unit", "limits: {body: 1MB}", `f.yaml:1:16: limits.body must be a size such as 512KiB, 1MiB or a number of bytes, not "1MB"`},
+		{"size fraction", "limits: {body: 1.5}", `f.yaml:1:16: limits.body must be a size such as 512KiB, 1MiB or a number of bytes, not a number`},
+		{"size octal", "limits: {body: 010000}", `f.yaml:1:16: limits.body must be a size such as 512KiB, 1MiB or a number of bytes, not "010000"`},
+		{"size zero", "limits: {body: 0}", `f.yaml:1:16: limits.body must be from 1KiB to 64MiB, not "0"`},
+		{"size negative", "limits: {header: -5}", `f.yaml:1:18: limits.header must be from 1KiB to 1MiB, not "-5"`},
+		{"size huge", "limits: {header: 99999999999999999999KiB}", `f.yaml:1:18: limits.header must be from 1KiB to 1MiB, not "99999999999999999999KiB"`},
+		{"size overflow", "limits: {header: 9007199254740993MiB}", `f.yaml:1:18: limits.header must be from 1KiB to 1MiB, not "9007199254740993MiB"`},
+		{"count negative", "limits: {users: -1}", `f.yaml:1:17: limits.users must be from 0 to 2147483647, not "-1"`},
+		{"count huge", "limits: {tags: 2147483648}", `f.yaml:1:16: limits.tags must be from 0 to 2147483647, not "2147483648"`},
+		{"count text", `limits: {users: "5"}`, `f.yaml:1:17: limits.users must be a whole number (0 = unlimited), not text`},
+		{"count hex", "limits: {users: 0x10}", `f.yaml:1:17: limits.users must be a whole number (0 = unlimited), not "0x10"`},
+		{"count fraction", "limits: {users: 1.5}", `f.yaml:1:17: limits.users must be a whole number (0 = unlimited), not a number`},
+		{"certificate alone", "tls:\n  certificate: a", `f.yaml:1:1: tls.certificate is set without tls.key: set both or neither`},
+		{"key alone", "tls: {key: a}", `f.yaml:1:1: tls.key is set without tls.certificate: set both or neither`},
+		{"zero byte", `tls: {key: "a\0b"}`, `f.yaml:1:12: tls.key must be the path of a file: it holds a zero byte`},
+
+		// The store, whose value is never repeated.
+		{"store scheme", "store: mysql://u:hunter2@h/d", `f.yaml:1:8: store must be sqlite:PATH or postgres://…`},
+		{"store list", "store: [postgres://u:hunter2@h/d]", `f.yaml:1:8: store must be sqlite:PATH or postgres://…, not a list`},
+		{"store broken", "store: postgres://u:hun/ter2@h/d", `f.yaml:1:8: store is not a valid postgres:// URL (characters of a password such as : / ? # @ % must be percent-encoded)`},
+		{"store escape", "store: postgres://u:hunter2%zz@h/d", `f.yaml:1:8: store is not a valid postgres:// URL (characters of a password such as : / ? # @ % must be percent-encoded)`},
+		{"store no file", "store: 'sqlite:'", `f.yaml:1:8: store must name a file after sqlite:`},
+		{"store memory", "store: 'sqlite::memory:'", `f.yaml:1:8: store cannot be in memory: a server would forget everything; name a file after sqlite:`},
+		{"store host", "store: sqlite://x/y.db", `f.yaml:1:8: store must be sqlite:PATH without //, which would make the path's first part a host`},
+		{"store options", "store: sqlite:x.db?mode=ro", `f.yaml:1:8: store takes no options after the path of the file`},
+		{"store as another setting", "listen: postgres://u:hunter2@h/d", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not a URL`},
+		{"store as a key", "log:\n  postgres://u:hunter2@h/d: x", `f.yaml:2:3: unknown key (not a plain name); known here: log.format, log.level`},
+
+		// Mail and SMS, whose secrets are never repeated.
+		{"mail misspelt", "mail: {pasword: hunter2}", `f.yaml:1:8: unknown key "mail.pasword"; the nearest known key is "mail.password"`},
+		{"mail as text", "mail: smtp://u:hunter2@h", `f.yaml:1:7: mail holds settings (key: value), not text`},
+		{"dev in a file", "dev: {outbox: x}", `f.yaml:1:1: unknown key "dev"; the nearest known key is "log"`},
+		{"mail host with port", "mail: {host: 'smtp.example.com:587'}", `f.yaml:1:14: mail.host must be a host name or an IP address, without a port, not "smtp.example.com:587"`},
+		{"mail host with password", "mail: {host: 'u:hunter2@h'}", `f.yaml:1:14: mail.host must be a host name or an IP address, without a port, not a URL`},
+		{"mail port", "mail: {port: 65536}", `f.yaml:1:14: mail.port must be a port from 1 to 65535 (0 = the usual one), not "65536"`},
+		{"mail port hex", "mail: {port: 0x19}", `f.yaml:1:14: mail.port must be a port from 1 to 65535 (0 = the usual one), not "0x19"`},
+		{"mail port text", "mail: {port: smtp}", `f.yaml:1:14: mail.port must be a port from 1 to 65535 (0 = the usual one), not text`},
+		{"mail tls", "mail: {tls: ssl}", `f.yaml:1:13: mail.tls must be starttls, tls or plain, not "ssl"`},
+		{"mail password a number", "mail: {password: 123456}", `f.yaml:1:18: mail.password must be text, file:PATH or env:NAME, not a number`},
+		{"mail password nowhere", "mail: {password: 'file:'}", `f.yaml:1:18: mail.password must name something after file:`},
+		{"mail sender with a name", "mail: {from: Ada <ada@example.com>}", `f.yaml:1:14: mail.from must be an e-mail address such as login@example.com, and nothing else`},
+		{"mail name of two lines", `mail: {fromName: "a\nb"}`, `f.yaml:1:18: mail.fromName must be one line without control characters`},
+		{"mail senders no list", "mail: {allowFrom: example.com}", `f.yaml:1:19: mail.allowFrom must be a list of e-mail addresses and domains, not text`},
+		{"mail senders wrong", "mail: {allowFrom: [example.com, '@example.org', 5]}", "f.yaml:1:33: mail.allowFrom[1] must be an e-mail address such as login@example.com, or a domain\n" +
+			"f.yaml:1:49: mail.allowFrom[2] must be an e-mail address such as login@example.com, or a domain, not a number"},
+		{"mail without host", "mail:\n  from: a@example.com", `f.yaml:1:1: mail.host is missing: without it no mail is sent, whatever else is set`},
+		{"mail without sender", "mail:\n  host: h", `f.yaml:1:1: mail.from is missing: mail needs an address to come from`},
+		{"mail without password", "mail: {host: h, from: a@example.com, username: u}", `f.yaml:1:1: mail.username is set without mail.password: set both or neither`},
+		{"mail without user name", "mail: {host: h, from: a@example.com, password: hunter2}", `f.yaml:1:1: mail.password is set without mail.username: set both or neither`},
+		{"sms url", "sms: {url: 'ftp://hunter2'}", `f.yaml:1:12: sms.url must be https://…, file:PATH or env:NAME`},
+		{"sms without url", "sms: {headers: {Authorization: hunter2}}", `f.yaml:1:1: sms.url is missing: without it no SMS is sent, whatever else is set`},
+		{"sms headers no mapping", "sms: {headers: 'Authorization: hunter2'}", `f.yaml:1:16: sms.headers must hold headers (name: value), not text`},
+		{"sms header name", "sms: {headers: {'a b: hunter2': x}}", `f.yaml:1:17: sms.headers: the name of a header must be letters, digits and hyphens`},
+		{"sms header twice", "sms: {headers: {X-Key: hunter2, x-key: hunter2}}", `f.yaml:1:33: sms.headers.x-key is set twice: first on line 1`},
+		{"sms header a list", "sms: {headers: {X-Key: [hunter2]}}", `f.yaml:1:24: sms.headers.X-Key must be text, file:PATH or env:NAME, not a list`},
+		{"templates no path", "templates: [a]", `f.yaml:1:12: templates must be the path of a folder, not a list`},
+		{"oidc time", "oidc: {maxAge: 1}", `f.yaml:1:16: oidc.maxAge must be a duration such as 5s or 2m, not a number`},
+		{"alias in a list", "mail: {allowFrom: [*a]}", `f.yaml:1:1: an alias (*name) is not allowed in a config file`},
+
+		// The document.
+		{"two documents", "listen: :1\n---\nlisten: :2", `f.yaml:2:1: a second document begins here: a config file is one document`},
+		{"anchor", "log: &a\n  level: info", `f.yaml:1:6: an anchor (&name) is not allowed in a config file`},
+		{"alias", "listen: &a :1\nmetrics: {listen: *a}", "f.yaml:1:9: an anchor (&name) is not allowed in a config file\nf.yaml:2:19: an alias (*name) is not allowed in a config file"},
+		{"unknown alias", "listen: *a", `f.yaml:1:1: an alias (*name) is not allowed in a config file`},
+		{"not YAML", "log:\n\tlevel: info", `f.yaml:2:1: not valid YAML: found character that cannot start any token`},
+		{"not UTF-8", "listen: \xff", `f.yaml:1:1: not valid YAML: invalid leading UTF-8 octet`},
+
+		{
+			"all at once", "lisen: :1\nlimits:\n  users: -1\n  usrs: 1\nstore: 5\ntls: {key: a}\n",
+			`f.yaml:1:1: unknown key "lisen"; the nearest known key is "listen"` + "\n" +
+				`f.yaml:3:10: limits.users must be from 0 to 2147483647, not "-1"` + "\n" +
+				`f.yaml:4:3: unknown key "limits.usrs"; the nearest known key is "limits.users"` + "\n" +
+				`f.yaml:5:8: store must be sqlite:PATH or postgres://…, not a number` + "\n" +
+				`f.yaml:6:1: tls.key is set without tls.certificate: set both or neither`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Parse("f.yaml", []byte(c.text))
+			if err == nil {
+				t.Fatalf("accepted: %+v", got)
+			}
+			if diff := cmp.Diff(c.want, err.Error()); diff != "" {
+				t.Errorf("%s\n(-want +got):\n%s", c.text, diff)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Error("the message holds the password")
+			}
+		})
+	}
+}
+
+func TestSecret(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "secret")
+	write := func(text string, mode os.FileMode) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("LATCHKEY_TEST_SECRET", "hunter2")
+	for _, c := range []struct {
+		name   string
+		secret Secret
+		file   string
+		mode   os.FileMode
+		want   string
+		err    string
+	}{
+		{"itself", "hunter2", "", 0o600, "hunter2", ""},
+		{"nothing", "", "", 0o600, "", ""},
+		{"in a file", Secret("file:" + file), "hunter2\n", 0o600, "hunter2", ""},
+		{"in a file with spaces", Secret("file:" + file), " a b \r\n", 0o400, " a b ", ""},
+		{"in an open file", Secret("file:" + file), "hunter2\n", 0o640, "", "chmod 600"},
+		{"in an empty file", Secret("file:" + file), "\n", 0o600, "", "is empty"},
+		{"in no file", "file:/nonexistent", "", 0o600, "", "nonexistent"},
+		{"in a variable", "env:LATCHKEY_TEST_SECRET", "", 0o600, "hunter2", ""},
+		{"in no variable", "env:LATCHKEY_TEST_NOT_SET", "", 0o600, "", "LATCHKEY_TEST_NOT_SET is not set"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			write(c.file, c.mode)
+			got, err := c.secret.Reveal()
+			if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("got %q, %v", got, err)
+			}
+			for _, verb := range []string{"%s", "%v", "%+v", "%#v", "%q", "%x", "%d"} {
+				if text := fmt.Sprintf(verb, c.secret); text != "[secret]" {
+					t.Errorf("%s prints %s", verb, text)
+				}
+			}
+		})
+	}
+	var log strings.Builder
+	c := Default()
+	c.Mail.Password, c.SMS.Headers = "hunter2", map[string]Secret{"A": "hunter2"}
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("config", "mail", c.Mail, "sms", c.SMS, "password", c.Mail.Password)
+	if strings.Contains(log.String(), "hunter2") || strings.Contains(fmt.Sprintf("%+v", c), "hunter2") {
+		t.Errorf("the secret is printed: %s", log.String())
+	}
+}

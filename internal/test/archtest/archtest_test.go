@@ -1,0 +1,214 @@
+// Package archtest holds the house up: it fails when a package reaches up, and
+// when a test that should be there is not.
+package archtest
+
+import (
+	"errors"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers lists every package by its floor. Imports go down only; packages on
+// one floor do not know each other, except where peers says so.
+var layers = [][]string{
+	{"internal/fault", "internal/ids", "internal/suggest", "internal/lru", "internal/keys/curve", "internal/secretfile", "internal/policy/fact", "internal/store/migration", "internal/chain/rlp", "internal/keys/vault/internal/k256", "internal/keys/vault/internal/secret"},
+	{
+		"internal/schema", "internal/server/config", "internal/keys/address", "internal/keys/derivation", "internal/keys/vault/bundle",
+		"internal/keys/vault/internal/seal", "internal/keys/vault/internal/hd", "internal/keys/vault/internal/mnemonic",
+		"internal/keys/vault/internal/sign", "internal/keys/vault/internal/hpkebox",
+		"internal/chain/eth", "internal/chain/sol", "internal/chain/btc", "internal/chain/tron",
+		"internal/chain/abi", "internal/chain/idl", "internal/policy", "internal/outbox/notify", "internal/proof/passkey",
+	},
+	{"internal/domain", "internal/proof/stamp", "internal/keys/vault", "internal/chain/describe"},
+	{"internal/store", "internal/request/record", "internal/proof/token", "internal/proof/oidc", "internal/keys/vault/unseal"},
+	{"internal/request/activity", "internal/request/decide", "internal/store/group"},
+	{"internal/request/ops", "internal/request/engine", "internal/store/sqlite", "internal/store/postgres"},
+	{"internal/request/api", "internal/gen/clientgen", "internal/request/openapi", "internal/policy/policytest"},
+	{"internal/server"},
+	{"client", "cmd/latchkey"},
+	{"bench/floor", "bench/load", "bench/process"},
+	{"bench/workload"},
+	{"bench"},
+}
+
+// only tests may use these.
+var forTests = []string{
+	"testvectors", "internal/proof/passkey/passkeytest", "internal/test/oidctest", "internal/test/oidctest/issuer",
+	"internal/test/mailtest", "internal/test/mailtest/smtpd", "internal/test/servertest", "internal/test/pgtest", "internal/store/storetest", "internal/test/archtest",
+}
+
+// peers are the imports within one floor.
+var peers = map[string]string{
+	"cmd/latchkey": "client",
+}
+
+const root = "../../.."
+
+func TestLayers(t *testing.T) {
+	floor := map[string]int{}
+	for i, packages := range layers {
+		for _, p := range packages {
+			floor[p] = i
+		}
+	}
+	test := map[string]bool{}
+	for _, p := range forTests {
+		test[p] = true
+	}
+	walk(t, func(pkg, file string) {
+		if strings.HasSuffix(file, "_test.go") || test[pkg] {
+			return
+		}
+		mine, known := floor[pkg]
+		if !known {
+			t.Errorf("%s has no place in layers; put it on a floor", pkg)
+			return
+		}
+		for _, imported := range imports(t, file) {
+			target, ours := strings.CutPrefix(imported, "latchkey/")
+			if !ours {
+				continue
+			}
+			theirs, known := floor[target]
+			switch {
+			case test[target]:
+				t.Errorf("%s imports %s, which is for tests", file, target)
+			case !known:
+				t.Errorf("%s imports %s, which has no place in layers", file, target)
+			case theirs > mine, theirs == mine && peers[pkg] != target:
+				t.Errorf("%s reaches up or sideways to %s", file, target)
+			}
+		}
+	})
+}
+
+// TestNoHiddenState refuses init functions and names that say nothing.
+func TestNoHiddenState(t *testing.T) {
+	hidden := regexp.MustCompile(`(?m)^func init\(\)`)
+	vague := map[string]bool{"util": true, "utils": true, "common": true, "helper": true, "helpers": true, "types": true, "entities": true}
+	walk(t, func(pkg, file string) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hidden.Match(text) {
+			t.Errorf("%s has an init function; wire things where they can be seen", file)
+		}
+		if vague[filepath.Base(pkg)] {
+			t.Errorf("package %s says nothing by its name", pkg)
+		}
+	})
+}
+
+// TestParsersAreFuzzed names the fuzz target of every parser of outside bytes,
+// and checks that it is there and has seeds.
+func TestParsersAreFuzzed(t *testing.T) {
+	for pkg, targets := range map[string][]string{
+		"internal/schema":            {"FuzzDecode"},
+		"internal/keys/curve":        {"FuzzParseDER", "FuzzVerifyP256"},
+		"internal/proof/stamp":       {"FuzzReadAPIKeyStamp", "FuzzReadWebauthnStamp", "FuzzReadAttestedStamp"},
+		"internal/policy":            {"FuzzCompile"},
+		"internal/chain/abi":         {"FuzzParse", "FuzzCall"},
+		"internal/chain/idl":         {"FuzzParse", "FuzzInstruction"},
+		"internal/chain/describe":    {"FuzzEthereum", "FuzzSolana", "FuzzBitcoin", "FuzzTron", "FuzzTypedData"},
+		"internal/outbox/notify":     {"FuzzRender", "FuzzSMSTemplate", "FuzzMagicLink"},
+		"internal/proof/oidc":        {"FuzzToken", "FuzzKeys"},
+		"internal/proof/passkey":     {"FuzzVerify", "FuzzKeyDescription"},
+		"internal/policy/policytest": {"FuzzLoad"},
+		"bench/load":                 {"FuzzReadReply"},
+		"internal/proof/token":       {"FuzzRead"},
+		"internal/request/engine":    {"FuzzEnvelope"},
+		"internal/server/config":     {"FuzzParse", "FuzzStorePassword"},
+
+		"internal/keys/vault":                   {"FuzzImportBundle"},
+		"internal/keys/vault/bundle":            {"FuzzParseEncrypted"},
+		"internal/keys/vault/unseal":            {"FuzzParseKey"},
+		"internal/keys/vault/internal/mnemonic": {"FuzzMnemonic"},
+		"internal/keys/vault/internal/seal":     {"FuzzOpenSealed"},
+
+		"internal/keys/address":    {"FuzzOf"},
+		"internal/keys/derivation": {"FuzzParse"},
+		"internal/chain/rlp":       {"FuzzNext"},
+		"internal/chain/eth":       {"FuzzParse", "FuzzTypedData", "FuzzAuthorization"},
+		"internal/chain/sol":       {"FuzzParse"},
+		"internal/chain/tron":      {"FuzzParse"},
+		"internal/chain/btc":       {"FuzzParse"},
+		"client":                   {"FuzzParseKeyFile", "FuzzOpenBundle", "FuzzReadCredential"},
+	} {
+		files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all strings.Builder
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+		for _, target := range targets {
+			_, body, found := strings.Cut(all.String(), "func "+target+"(f *testing.F)")
+			if body, _, _ = strings.Cut(body, "\n}\n"); !found || !strings.Contains(body, "f.Add(") && !strings.Contains(body, "seed") {
+				t.Errorf("%s: %s is missing or has no seeds", pkg, target)
+			}
+		}
+	}
+}
+
+func imports(t *testing.T, file string) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, i := range parsed.Imports {
+		path, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, path)
+	}
+	return all
+}
+
+// walk visits every Go file of the module with the package that it is in.
+func walk(t *testing.T, visit func(pkg, file string)) {
+	t.Helper()
+	var visited int
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a folder of another test that has come to its end
+		}
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && (name == "node_modules" || name == "testdata" || name == "tools" || name == "bin" || strings.HasPrefix(name, ".") && name != "." && name != "..") {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(name, ".go") {
+			pkg, err := filepath.Rel(root, filepath.Dir(path))
+			if err != nil {
+				return err
+			}
+			visit(filepath.ToSlash(pkg), path)
+			visited++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if visited < 50 {
+		t.Fatalf("only %d files were found; the walk is broken", visited)
+	}
+}
