@@ -46,17 +46,17 @@ func fillChildren(ctx context.Context, file string, g *workload.Grown, keep func
 type founding struct {
 	ctx     context.Context
 	store   *store.Store
-	keys    engine.Keys
+	keys    engine.KeyServices
 	catalog *activity.Catalog
 }
 
 // found makes sub-organizations of one parent, all or none.
 func (f *founding) found(parent string, parameters [][]byte) (results [][]byte, err error) {
-	newest := f.catalog.Path("create_sub_organization").Newest()
+	newest := f.catalog.Endpoint("create_sub_organization").Newest()
 	err = f.store.Update(f.ctx, parent, func(tx *store.Tx) error {
 		results = nil
 		for _, p := range parameters {
-			intent, err := f.catalog.Path(newest.Name).Parse(newest, p)
+			intent, err := f.catalog.Endpoint(newest.Name).Parse(newest, p)
 			if err != nil {
 				return err
 			}
@@ -74,12 +74,12 @@ func (f *founding) found(parent string, parameters [][]byte) (results [][]byte, 
 // execute runs one activity as if it had been allowed.
 func (f *founding) execute(tx *store.Tx, intent *activity.Intent) ([]byte, error) {
 	id, hash := ids.New(), sha256.Sum256(intent.JSON)
-	env := activity.Env{Tx: tx, Now: time.Now(), NewID: ids.New, Identity: f.keys.Identity}
-	env.Found = func(org string) (activity.Env, error) {
+	env := activity.Env{Tx: tx, Now: time.Now(), NewID: ids.New, ServerKeys: f.keys.ServerKeys}
+	env.CreateChild = func(org string) (activity.Env, error) {
 		child := env
-		child.Tx, child.Found = tx.Found(org), nil
+		child.Tx, child.CreateChild = tx.CreateOrganization(org), nil
 		var err error
-		child.Keys, err = f.keys.Vault.Begin(f.keys.Clerk.Warrant(org, id, hash), child.Tx.Shelf())
+		child.Vault, err = f.keys.Vault.Begin(f.keys.Clerk.Warrant(org, id, hash), child.Tx.Ciphertexts())
 		return child, err
 	}
 	return intent.Exec(f.ctx, env)

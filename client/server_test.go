@@ -32,7 +32,7 @@ func at(s *servertest.Server, organizationID string, stamper client.Stamper) *cl
 }
 
 func expect(s *servertest.Server, c *servertest.Caller) client.Expect {
-	return client.Expect{SignerPublicKey: s.Keys.Identity.SignerPublicKey(), OrganizationID: c.OrganizationID, UserID: c.UserID}
+	return client.Expect{SignerPublicKey: s.Keys.ServerKeys.SignerPublicKey(), OrganizationID: c.OrganizationID, UserID: c.UserID}
 }
 
 var ethereum = client.WalletAccountParameters{

@@ -39,8 +39,8 @@ const (
 // operation is an operation of the catalog: a submit path or a query.
 type operation struct {
 	name  string
-	path  *activity.Path     // nil: a query
-	as    *activity.Activity // the version that is meant
+	path  *activity.Endpoint     // nil: a query
+	as    *activity.CompiledOp // the version that is meant
 	query *activity.CompiledQuery
 }
 
@@ -97,7 +97,7 @@ func (cmd *callCommand) printRequest(c *client.Client, op *operation, given []by
 
 // find returns the operation that the arguments name.
 func (cmd *callCommand) find(catalog *activity.Catalog) (*operation, error) {
-	op := &operation{name: cmd.Operation, path: catalog.Path(cmd.Operation), query: catalog.Query(cmd.Operation)}
+	op := &operation{name: cmd.Operation, path: catalog.Endpoint(cmd.Operation), query: catalog.Query(cmd.Operation)}
 	switch {
 	case cmd.Operation == "":
 		return nil, errors.New("name an operation; latchkey call --list shows all")
@@ -125,7 +125,7 @@ func (cmd *callCommand) find(catalog *activity.Catalog) (*operation, error) {
 
 func operationNames(catalog *activity.Catalog) []string {
 	var all []string
-	for _, p := range catalog.Paths {
+	for _, p := range catalog.Endpoints {
 		all = append(all, p.Name)
 	}
 	for _, q := range catalog.Queries {

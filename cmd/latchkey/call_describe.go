@@ -16,7 +16,7 @@ import (
 // listOperations prints every operation with its summary.
 func listOperations(out io.Writer, catalog *activity.Catalog) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, p := range catalog.Paths {
+	for _, p := range catalog.Endpoints {
 		fmt.Fprintf(table, "%s\tactivity\t%s\n", p.Name, p.Newest().Summary)
 	}
 	for _, q := range catalog.Queries {

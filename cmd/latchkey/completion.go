@@ -165,7 +165,7 @@ func (l *line) positionals() []candidate {
 
 func operationCandidates(catalog *activity.Catalog) []candidate {
 	var all []candidate
-	for _, p := range catalog.Paths {
+	for _, p := range catalog.Endpoints {
 		all = append(all, candidate{p.Name, p.Newest().Summary})
 	}
 	for _, q := range catalog.Queries {

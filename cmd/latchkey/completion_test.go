@@ -67,7 +67,7 @@ func TestCallEveryOperation(t *testing.T) {
 	here := &client.Client{OrganizationID: "f9a31c64-d604-42e4-9bef-a773096afad7"}
 	for _, name := range operationNames(catalog) {
 		types := []string{""}
-		if p := catalog.Path(name); p != nil {
+		if p := catalog.Endpoint(name); p != nil {
 			for _, v := range p.Versions {
 				types = append(types, v.Type)
 			}

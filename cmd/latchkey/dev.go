@@ -81,7 +81,7 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, s *store.Stor
 		return err
 	}
 	file.BaseURL = srv.BaseURL()
-	file.SignerPublicKey, file.SessionPublicKey = keys.Identity.SignerPublicKey(), keys.Identity.SessionPublicKey()
+	file.SignerPublicKey, file.SessionPublicKey = keys.ServerKeys.SignerPublicKey(), keys.ServerKeys.SessionPublicKey()
 	if err := file.write(cmd.Data); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (f *devFile) found(ctx context.Context, s *store.Store) error {
 	if err := engine.Exists(ctx, s, f.OrganizationID); !errors.Is(err, store.ErrNoOrganization) {
 		return err
 	}
-	return engine.Found(ctx, s, engine.Founding{
+	return engine.CreateOrganization(ctx, s, engine.NewOrganization{
 		OrganizationID: f.OrganizationID, OrganizationName: "Development",
 		UserID: f.UserID, UserName: "Root user",
 		APIKeyID: ids.New(), APIKeyName: "Development key",

@@ -60,12 +60,12 @@ func (cmd initCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f := engine.Founding{
+	f := engine.NewOrganization{
 		OrganizationID: ids.New(), OrganizationName: cmd.Organization,
 		UserID: ids.New(), UserName: cmd.User, UserEmail: cmd.Email,
 		APIKeyID: ids.New(), APIKeyName: "Root key", PublicKey: key.String(), KeyType: domain.APIKeyType(c),
 	}
-	err = engine.Found(ctx, s, f, cmd.Duplicate, time.Now())
+	err = engine.CreateOrganization(ctx, s, f, cmd.Duplicate, time.Now())
 	if errors.Is(err, engine.ErrNameTaken) {
 		err = fmt.Errorf("%w: %q; use another name, or --duplicate to have two with this one", err, cmd.Organization)
 	}

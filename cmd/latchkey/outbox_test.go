@@ -33,7 +33,7 @@ func TestKilledWhileSending(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m := mailtest.Start(t)
-			g := servertest.NewGate(t)
+			g := servertest.NewBlockingProxy(t)
 			var dead atomic.Bool
 			if !tt.hold {
 				g.Open()

@@ -46,10 +46,10 @@ func (cmd requestCommand) Run(ctx context.Context) error {
 
 // find returns the operation's path and, for activities, its newest version. A
 // path that this binary does not know is left to the server.
-func (cmd *requestCommand) find() (string, *activity.Activity, error) {
+func (cmd *requestCommand) find() (string, *activity.CompiledOp, error) {
 	catalog := ops.Catalog()
 	name := cmd.Operation[strings.LastIndexByte(cmd.Operation, '/')+1:]
-	if p := catalog.Path(name); p != nil {
+	if p := catalog.Endpoint(name); p != nil {
 		return "/public/v1/submit/" + name, p.Newest(), nil
 	}
 	if catalog.Query(name) != nil {
@@ -62,7 +62,7 @@ func (cmd *requestCommand) find() (string, *activity.Activity, error) {
 }
 
 // body is the request as it will be signed.
-func (cmd *requestCommand) body(newest *activity.Activity, submit bool) ([]byte, error) {
+func (cmd *requestCommand) body(newest *activity.CompiledOp, submit bool) ([]byte, error) {
 	given, err := readText(cmd.Body)
 	if err != nil || cmd.Exact {
 		return given, err

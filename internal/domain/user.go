@@ -119,14 +119,14 @@ type Authenticator struct {
 type OAuthProvider struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
-	Identity  Identity  `json:"identity"`
+	Identity  OIDCSubject  `json:"identity"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// Identity is who an OpenID Connect issuer says somebody is, to one audience.
+// OIDCSubject is who an OpenID Connect issuer says somebody is, to one audience.
 // Only all three together identify a person.
-type Identity struct {
+type OIDCSubject struct {
 	Issuer   string `json:"iss"`
 	Audience string `json:"aud"`
 	Subject  string `json:"sub"`
@@ -134,7 +134,7 @@ type Identity struct {
 
 // Claims are what a verified token of an issuer says.
 type Claims struct {
-	Identity
+	OIDCSubject
 	Nonce     string    `json:"nonce,omitzero"` // the claim nonce, or tknonce
 	ExpiresAt time.Time `json:"exp"`
 }
@@ -205,7 +205,7 @@ func PasskeyCredential(credentialID string) string { return "webauthn:" + creden
 // OAuthCredential is the credential key of an identity. The parts are hashed,
 // each with its length: an issuer must not be able to choose a subject that
 // reads like another one's.
-func OAuthCredential(i Identity) string {
+func OAuthCredential(i OIDCSubject) string {
 	h := sha256.New()
 	for _, part := range []string{i.Issuer, i.Audience, i.Subject} {
 		var size [8]byte

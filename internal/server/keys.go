@@ -19,10 +19,10 @@ import (
 // OpenKeys opens the vault with the master key that source names (see package
 // config), and with the previous one, if there is one. It refuses a master key
 // that is not that of the store. The caller closes the vault.
-func OpenKeys(ctx context.Context, s *store.Store, source, previous string) (keys engine.Keys, err error) {
+func OpenKeys(ctx context.Context, s *store.Store, source, previous string) (keys engine.KeyServices, err error) {
 	current, err := unsealer(source)
 	if err != nil {
-		return engine.Keys{}, err
+		return engine.KeyServices{}, err
 	}
 	if previous == "" {
 		keys.Vault, keys.Clerk, err = vault.Open(current)
@@ -33,15 +33,15 @@ func OpenKeys(ctx context.Context, s *store.Store, source, previous string) (key
 		}
 	}
 	if err != nil {
-		return engine.Keys{}, err
+		return engine.KeyServices{}, err
 	}
 	err = s.Instance(ctx, func(tx *store.Tx) error {
-		keys.Identity, err = keys.Vault.LoadOrCreateIdentity(tx.Shelf())
+		keys.ServerKeys, err = keys.Vault.LoadOrCreateServerKeys(tx.Ciphertexts())
 		return err
 	})
 	if err != nil {
 		keys.Vault.Close()
-		return engine.Keys{}, err
+		return engine.KeyServices{}, err
 	}
 	return keys, nil
 }

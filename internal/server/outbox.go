@@ -24,7 +24,7 @@ import (
 // No request waits for any of this.
 type outbox struct {
 	store    *store.Store
-	identity *vault.Identity
+	identity *vault.ServerKeys
 	router   *notify.Router
 	log      *slog.Logger
 	metrics  *api.Metrics

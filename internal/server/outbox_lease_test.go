@@ -34,7 +34,7 @@ const secretCode = "SECRET77"
 type post struct {
 	t     *testing.T
 	store *store.Store
-	keys  engine.Keys
+	keys  engine.KeyServices
 
 	mu   sync.Mutex
 	sent []string // ids of messages, each time that one was sent
@@ -125,7 +125,7 @@ func (p *post) message(edit func(*domain.Message)) *domain.Message {
 		ID: m.ID, Kind: notify.OTPEmail, To: "ada@example.com", Code: secretCode, CreatedAt: now, ExpiresAt: m.ExpiresAt,
 	})
 	if err == nil {
-		m.Sealed, err = p.keys.Identity.SealNote(domain.OutboxPurpose, text)
+		m.Sealed, err = p.keys.ServerKeys.SealMessage(domain.OutboxPurpose, text)
 	}
 	if err != nil {
 		p.t.Fatal(err)
@@ -178,7 +178,7 @@ const (
 // outbox makes the outbox of one server; how says what becomes of a message.
 func (p *post) outbox(how func(ctx context.Context) error) *outbox {
 	return newOutbox(outbox{
-		store: p.store, identity: p.keys.Identity, log: slog.New(slog.NewJSONHandler(p, nil)), metrics: api.NewMetrics(),
+		store: p.store, identity: p.keys.ServerKeys, log: slog.New(slog.NewJSONHandler(p, nil)), metrics: api.NewMetrics(),
 		now: p.now, poll: 10 * time.Millisecond, lease: testLease, timeout: patience,
 		router: &notify.Router{Now: p.now, Mail: sender(func(ctx context.Context, m *notify.Message) error {
 			p.mu.Lock()
@@ -423,7 +423,7 @@ func TestUnreadableMessage(t *testing.T) {
 	p := newPost(t)
 	id := p.put(func(m *domain.Message) {
 		var err error
-		if m.Sealed, err = p.keys.Identity.SealNote(domain.OutboxPurpose, []byte(`{"code":"`+secretCode+`","id":5}`)); err != nil {
+		if m.Sealed, err = p.keys.ServerKeys.SealMessage(domain.OutboxPurpose, []byte(`{"code":"`+secretCode+`","id":5}`)); err != nil {
 			t.Fatal(err)
 		}
 	})

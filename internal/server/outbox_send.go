@@ -25,7 +25,7 @@ func (o *outbox) deliver(ctx context.Context, m *domain.Message) (err error) {
 			err = fmt.Errorf("panic of type %T\n%s", p, debug.Stack()) // its text may hold the secret
 		}
 	}()
-	text, err := o.identity.OpenNote(domain.OutboxPurpose, m.Sealed)
+	text, err := o.identity.OpenMessage(domain.OutboxPurpose, m.Sealed)
 	if err != nil {
 		return err
 	}

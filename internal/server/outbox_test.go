@@ -72,7 +72,7 @@ func post(t *testing.T, s *Server, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err := s.Keys.Identity.SealNote(domain.OutboxPurpose, text)
+	sealed, err := s.Keys.ServerKeys.SealMessage(domain.OutboxPurpose, text)
 	if err == nil {
 		err = s.Store.Update(t.Context(), s.Root.OrganizationID, func(tx *store.Tx) error {
 			return tx.Post(&domain.Message{
@@ -108,7 +108,7 @@ func TestEachMessageIsSent(t *testing.T) {
 	}{{"one on SQLite", SQLite, 1}, {"three on PostgreSQL", pgtest.URL, 3}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			m, g, url := mailtest.Start(t), NewGate(t), tt.store(t)
+			m, g, url := mailtest.Start(t), NewBlockingProxy(t), tt.store(t)
 			g.Listen(t, m.SMTP)
 			var all []*Server
 			for range tt.servers {
@@ -279,7 +279,7 @@ func TestMailServerIsDown(t *testing.T) {
 	t.Parallel()
 	EachStore(t, func(t *testing.T, storeURL string) {
 		m := mailtest.Start(t)
-		g := NewGate(t)
+		g := NewBlockingProxy(t)
 		g.Open()
 		s := Start(t, storeURL, sendingTo(t, m, g.Address))
 		for i := range 10 {
@@ -309,7 +309,7 @@ func TestStopWhileSending(t *testing.T) {
 	}{{"in time", 5 * time.Minute, false}, {"too late", aMoment, true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			m, g, storeURL := mailtest.Start(t), NewGate(t), SQLite(t)
+			m, g, storeURL := mailtest.Start(t), NewBlockingProxy(t), SQLite(t)
 			g.Listen(t, m.SMTP)
 			c := sendingTo(t, m, g.Address)
 			c.Timeouts.Drain = tt.drain

@@ -14,7 +14,7 @@ func Rewrap(ctx context.Context, s *store.Store, v *vault.Vault) (changed int, e
 	err = eachOrganization(ctx, s, func(org string) error {
 		var did bool
 		err := s.Update(ctx, org, func(tx *store.Tx) (err error) {
-			did, err = vault.Rewrap(v, v, org, tx.Shelf())
+			did, err = vault.Rewrap(v, v, org, tx.Ciphertexts())
 			return err
 		})
 		if err == nil && did {

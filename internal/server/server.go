@@ -70,9 +70,9 @@ func OpenStore(ctx context.Context, url string) (*store.Store, error) {
 
 // New listens, but does not answer yet. The store and the keys stay the
 // caller's.
-func New(c *config.Config, s *store.Store, keys engine.Keys, log *slog.Logger, version string) (*Server, error) {
+func New(c *config.Config, s *store.Store, keys engine.KeyServices, log *slog.Logger, version string) (*Server, error) {
 	catalog := ops.Catalog()
-	documents, err := documents(catalog, keys.Identity, version)
+	documents, err := documents(catalog, keys.ServerKeys, version)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func New(c *config.Config, s *store.Store, keys engine.Keys, log *slog.Logger, v
 	srv := &Server{config: c, log: log, store: s}
 	metrics := api.NewMetrics()
 	srv.outbox = newOutbox(outbox{
-		store: s, identity: keys.Identity, router: router, log: log, metrics: metrics, now: time.Now,
+		store: s, identity: keys.ServerKeys, router: router, log: log, metrics: metrics, now: time.Now,
 		poll: poll(c), lease: leaseFor, timeout: turnTimeout,
 	})
 	handler := api.New(api.Config{
@@ -101,7 +101,7 @@ func New(c *config.Config, s *store.Store, keys engine.Keys, log *slog.Logger, v
 		},
 		MaxBody: c.Limits.Body, MaxHeader: c.Limits.Header,
 		Timeout:     c.Timeouts.Request,
-		ServeMetric: c.Metrics.Listen == "",
+		ServeMetrics: c.Metrics.Listen == "",
 	})
 	if err := srv.listen(c.Listen, handler); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (s *Server) close() (err error) {
 	return err
 }
 
-func documents(catalog *activity.Catalog, identity *vault.Identity, version string) (map[string][]byte, error) {
+func documents(catalog *activity.Catalog, identity *vault.ServerKeys, version string) (map[string][]byte, error) {
 	description, err := openapi.Document(catalog, version)
 	if err != nil {
 		return nil, err

@@ -203,7 +203,7 @@ func TestTLS(t *testing.T) {
 // with another master key.
 func TestKeys(t *testing.T) {
 	dir := t.TempDir()
-	open := func(masterKey string) (engine.Keys, func(), error) {
+	open := func(masterKey string) (engine.KeyServices, func(), error) {
 		s, err := server.OpenStore(t.Context(), "sqlite:"+filepath.Join(dir, "db"))
 		if err != nil {
 			t.Fatal(err)
@@ -224,7 +224,7 @@ func TestKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		known[i] = keys.Identity.SignerPublicKey() + keys.Identity.SessionPublicKey()
+		known[i] = keys.ServerKeys.SignerPublicKey() + keys.ServerKeys.SessionPublicKey()
 		done()
 	}
 	if known[0] != known[1] || len(known[0]) != 2*130 {

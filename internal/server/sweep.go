@@ -82,7 +82,7 @@ func sweepTargets(tx *store.Tx, now time.Time) (dropped int, left bool, err erro
 		if !target.Expired(now) {
 			continue
 		}
-		if err := vault.DropExpired(tx.Shelf(), target.ID); err != nil {
+		if err := vault.DropExpiredImportTarget(tx.Ciphertexts(), target.ID); err != nil {
 			return 0, false, err
 		}
 		if err := tx.ImportTargets().Delete(target.ID); err != nil {
@@ -103,7 +103,7 @@ func sweepCodes(tx *store.Tx, now time.Time) (dropped int, left bool, err error)
 			continue
 		}
 		if code.Sealed {
-			if err := vault.DropNoteTarget(tx.Shelf(), code.ID); err != nil {
+			if err := vault.DropMessageTarget(tx.Ciphertexts(), code.ID); err != nil {
 				return 0, false, err
 			}
 		}

@@ -54,7 +54,7 @@ func TestSweepCodes(t *testing.T) {
 func left(t *testing.T, s *Server) (names []string) {
 	t.Helper()
 	err := s.Store.View(t.Context(), s.Root.OrganizationID, func(tx *store.Tx) (err error) {
-		names, err = tx.Shelf().Names()
+		names, err = tx.Ciphertexts().Names()
 		return err
 	})
 	if err != nil {

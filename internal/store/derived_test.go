@@ -87,7 +87,7 @@ func TestDerivedStays(t *testing.T) {
 				reads func() error
 			}{
 				{"tags", func() error { _, err := tx.Tags().Lookup("a"); return err }},
-				{"sealed", func() error { _, err := tx.Shelf().Sealed("a"); return err }},
+				{"sealed", func() error { _, err := tx.Ciphertexts().Sealed("a"); return err }},
 				{"nested", inner},
 				{"stored", inner},
 				{"nothing", func() error { return nil }},
@@ -109,7 +109,7 @@ func TestDerivedStays(t *testing.T) {
 			{"tag", "tags", func(tx *store.Tx) error {
 				return tx.Tags().Insert(&domain.Tag{ID: "b", Name: "b", Type: domain.TagUser})
 			}},
-			{"sealed", "sealed", func(tx *store.Tx) error { return tx.Shelf().Seal("b", []byte("x")) }},
+			{"sealed", "sealed", func(tx *store.Tx) error { return tx.Ciphertexts().Seal("b", []byte("x")) }},
 			{"stored, under nested too", "nested stored", func(tx *store.Tx) error {
 				return store.In(tx, stored).Insert(&note{ID: "b", Name: "b"})
 			}},
@@ -119,7 +119,7 @@ func TestDerivedStays(t *testing.T) {
 			}},
 			{"child", "", func(tx *store.Tx) error {
 				child := ids.New()
-				return tx.Found(child).Tags().Insert(&domain.Tag{ID: "b", Name: "b", Type: domain.TagUser})
+				return tx.CreateOrganization(child).Tags().Insert(&domain.Tag{ID: "b", Name: "b", Type: domain.TagUser})
 			}},
 		} {
 			must(t, s.Update(t.Context(), org, step.change))
@@ -150,7 +150,7 @@ func TestDerivedFollows(t *testing.T) {
 		servers := []*store.Store{s, store.New(driver)}
 		stored := kinds()["stored"]
 		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
-			if err := tx.Shelf().Seal("n", []byte("0")); err != nil {
+			if err := tx.Ciphertexts().Seal("n", []byte("0")); err != nil {
 				return err
 			}
 			if err := store.In(tx, stored).Insert(&note{ID: "n", Name: "n", Text: "0"}); err != nil {
@@ -165,7 +165,7 @@ func TestDerivedFollows(t *testing.T) {
 		together := func(tx *store.Tx) (number int64, err error) {
 			number = next.Add(1)
 			text := strconv.FormatInt(number, 10)
-			if err := tx.Shelf().Seal("n", []byte(text)); err != nil {
+			if err := tx.Ciphertexts().Seal("n", []byte(text)); err != nil {
 				return 0, err
 			}
 			if err := store.In(tx, stored).Edit("n", func(n *note) error { n.Text = text; return nil }); err != nil {
@@ -178,7 +178,7 @@ func TestDerivedFollows(t *testing.T) {
 			kinds := []func() (string, error){
 				func() (string, error) {
 					return store.Derived(tx, "ciphertext", func() (string, error) {
-						text, err := tx.Shelf().Sealed("n")
+						text, err := tx.Ciphertexts().Sealed("n")
 						return string(text), err
 					})
 				},

@@ -30,14 +30,14 @@ type Driver interface {
 	Scan(ctx context.Context, org, kind string, r Range) ([]Item, error)
 
 	// Activity returns one activity by id, nil when there is none.
-	Activity(ctx context.Context, org, id string) (*Activity, error)
+	Activity(ctx context.Context, org, id string) (*ActivityRow, error)
 
 	// Recorded returns the activity that was made of the request with this
 	// time and fingerprint, nil when there is none.
-	Recorded(ctx context.Context, org string, timestampMs int64, fingerprint Fingerprint) (*Activity, error)
+	Recorded(ctx context.Context, org string, timestampMs int64, fingerprint Fingerprint) (*ActivityRow, error)
 
 	// Activities lists activities, newest (greatest id) first.
-	Activities(ctx context.Context, org string, q ActivityQuery) ([]Activity, error)
+	Activities(ctx context.Context, org string, q ActivityQuery) ([]ActivityRow, error)
 
 	// Commit makes c durable, whole or not at all, and returns only then.
 	// Concurrent commits share one flush to the disk, and a refused commit
@@ -80,8 +80,8 @@ type Range struct {
 	Limit int    // 0: all
 }
 
-// Activity is one entry of the append-only record of an organization.
-type Activity struct {
+// ActivityRow is one entry of the append-only record of an organization.
+type ActivityRow struct {
 	ID          string
 	TimestampMs int64 // as the request claimed it
 	Fingerprint Fingerprint
@@ -109,18 +109,18 @@ type Commit struct {
 	// elsewhere leaves it as it is, so that such commits never conflict with
 	// each other.
 	Version  int64
-	Activity *Activity // appended; may be nil
+	Activity *ActivityRow // appended; may be nil
 	// Replaces says that the activity is recorded already: its status and
 	// body take the place of what is there. It raises the version, so that no
 	// two commits can replace what both of them read.
 	Replaces bool
-	// Founds are the organizations that come into being with this commit, at
+	// Creates are the organizations that come into being with this commit, at
 	// version 1. Their ids are new: that one exists is an error.
-	Founds  []string
+	Creates  []string
 	Changes []Change // at most one for each (Org, Kind, ID)
-	// Meanwhile, if it is there, is called once the commit is on its way, by
+	// During, if it is there, is called once the commit is on its way, by
 	// the caller who would only wait for it.
-	Meanwhile func()
+	During func()
 }
 
 // Raises reports whether the commit raises the organization's version.
@@ -135,7 +135,7 @@ func (c *Commit) Appends() bool { return c.Activity != nil && c.leavesItems() }
 func (c *Commit) Checks() bool { return c.Activity == nil && c.leavesItems() }
 
 func (c *Commit) leavesItems() bool {
-	return !c.Raises() && len(c.Changes) == 0 && len(c.Founds) == 0
+	return !c.Raises() && len(c.Changes) == 0 && len(c.Creates) == 0
 }
 
 // Change writes one item, or deletes it when Body is nil.

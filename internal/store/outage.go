@@ -45,17 +45,17 @@ func (g guarded) Scan(ctx context.Context, org, kind string, r Range) ([]Item, e
 	return items, outage(ctx, err)
 }
 
-func (g guarded) Activity(ctx context.Context, org, id string) (*Activity, error) {
+func (g guarded) Activity(ctx context.Context, org, id string) (*ActivityRow, error) {
 	a, err := g.driver.Activity(ctx, org, id)
 	return a, outage(ctx, err)
 }
 
-func (g guarded) Recorded(ctx context.Context, org string, timestampMs int64, f Fingerprint) (*Activity, error) {
+func (g guarded) Recorded(ctx context.Context, org string, timestampMs int64, f Fingerprint) (*ActivityRow, error) {
 	a, err := g.driver.Recorded(ctx, org, timestampMs, f)
 	return a, outage(ctx, err)
 }
 
-func (g guarded) Activities(ctx context.Context, org string, q ActivityQuery) ([]Activity, error) {
+func (g guarded) Activities(ctx context.Context, org string, q ActivityQuery) ([]ActivityRow, error) {
 	list, err := g.driver.Activities(ctx, org, q)
 	return list, outage(ctx, err)
 }

@@ -81,9 +81,9 @@ func (s *Store) Update(ctx context.Context, org string, fn func(*Tx) error) erro
 	})
 }
 
-// Found runs fn on an organization that does not exist yet, and founds it. It
+// CreateOrganization runs fn on an organization that does not exist yet, and founds it. It
 // returns a fault when it does exist.
-func (s *Store) Found(ctx context.Context, org string, fn func(*Tx) error) error {
+func (s *Store) CreateOrganization(ctx context.Context, org string, fn func(*Tx) error) error {
 	return s.repeat(ctx, org, func(version int64) error {
 		if version != 0 {
 			return fault.Taken("organization %s already exists", org)
@@ -114,14 +114,14 @@ func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx)
 	if err != nil {
 		return err
 	}
-	if tx.meanwhile == nil {
-		tx.meanwhile = func() error { return nil }
+	if tx.duringCommit == nil {
+		tx.duringCommit = func() error { return nil }
 	}
 	if commit == nil {
-		return tx.meanwhile()
+		return tx.duringCommit()
 	}
 	var failed error
-	commit.Meanwhile = func() { failed = tx.meanwhile() }
+	commit.During = func() { failed = tx.duringCommit() }
 	err = s.driver.Commit(ctx, commit)
 	if err == nil && commit.Raises() && version > 0 {
 		// Nobody else came between: the next version is this one and what was

@@ -52,7 +52,7 @@ func eachDriver(t *testing.T, test func(t *testing.T, s *store.Store, driver sto
 				}
 			})
 			org := ids.New()
-			if err := s.Found(t.Context(), org, func(tx *store.Tx) error {
+			if err := s.CreateOrganization(t.Context(), org, func(tx *store.Tx) error {
 				return tx.Organizations().Insert(&domain.Organization{ID: org, Name: "Test"})
 			}); err != nil {
 				t.Fatal(err)
@@ -308,29 +308,29 @@ func TestShelf(t *testing.T) {
 		want := func(name, text string) {
 			t.Helper()
 			must(t, s.View(t.Context(), org, func(tx *store.Tx) error {
-				if got, err := tx.Shelf().Sealed(name); err != nil || string(got) != text || (got == nil) != (text == "") {
+				if got, err := tx.Ciphertexts().Sealed(name); err != nil || string(got) != text || (got == nil) != (text == "") {
 					t.Errorf("%s is %q, %v", name, got, err)
 				}
 				return nil
 			}))
 		}
 		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
-			must(t, tx.Shelf().Seal("kept", []byte("text")))
-			must(t, tx.Shelf().Seal("dropped", []byte("text")))
-			if got, err := tx.Shelf().Sealed("kept"); string(got) != "text" || err != nil {
+			must(t, tx.Ciphertexts().Seal("kept", []byte("text")))
+			must(t, tx.Ciphertexts().Seal("dropped", []byte("text")))
+			if got, err := tx.Ciphertexts().Sealed("kept"); string(got) != "text" || err != nil {
 				t.Errorf("in the transaction: %q, %v", got, err)
 			}
-			return tx.Shelf().Delete("dropped")
+			return tx.Ciphertexts().Delete("dropped")
 		}))
 		want("kept", "text")
 		want("dropped", "")
 		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
-			must(t, tx.Shelf().Delete("kept"))
+			must(t, tx.Ciphertexts().Delete("kept"))
 			tx.Discard()
 			return nil
 		}))
 		want("kept", "text")
-		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error { return tx.Shelf().Delete("kept") }))
+		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error { return tx.Ciphertexts().Delete("kept") }))
 		want("kept", "")
 	})
 }
@@ -486,7 +486,7 @@ func TestOrganizations(t *testing.T) {
 				t.Errorf("%s of an unknown organization: %v", name, err)
 			}
 		}
-		wantCode(t, s.Found(t.Context(), org, nothing), fault.AlreadyExists)
+		wantCode(t, s.CreateOrganization(t.Context(), org, nothing), fault.AlreadyExists)
 		for range 2 {
 			must(t, s.Instance(t.Context(), func(tx *store.Tx) error {
 				id := ids.New()
@@ -525,12 +525,12 @@ func TestFamily(t *testing.T) {
 			return nil
 		}
 		err := s.Update(t.Context(), parent, func(tx *store.Tx) error {
-			if err := insert(tx.Found(ids.New()), ids.New(), "lost@example.com"); err != nil {
+			if err := insert(tx.CreateOrganization(ids.New()), ids.New(), "lost@example.com"); err != nil {
 				return err
 			}
 			tx.Discard() // as after a refusal
 			for i, child := range children {
-				if err := insert(tx.Found(child), child, []string{"even@example.com", "Odd@example.com"}[i%2]); err != nil {
+				if err := insert(tx.CreateOrganization(child), child, []string{"even@example.com", "Odd@example.com"}[i%2]); err != nil {
 					return err
 				}
 			}
@@ -678,7 +678,7 @@ func TestMeanwhile(t *testing.T) {
 		} {
 			done := 0
 			err := s.Update(t.Context(), org, func(tx *store.Tx) error {
-				tx.Meanwhile(func() error { done++; return tt.err })
+				tx.DuringCommit(func() error { done++; return tt.err })
 				if !tt.writes {
 					return nil
 				}
@@ -697,7 +697,7 @@ func TestMeanwhile(t *testing.T) {
 			return err
 		}))
 		if err := s.Update(t.Context(), org, func(tx *store.Tx) error {
-			tx.Meanwhile(func() error { t.Error("done for a transaction that failed"); return nil })
+			tx.DuringCommit(func() error { t.Error("done for a transaction that failed"); return nil })
 			return failure
 		}); !errors.Is(err, failure) {
 			t.Error(err)

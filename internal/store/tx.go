@@ -21,12 +21,12 @@ type Tx struct {
 	snapshot *snapshot
 	tables   map[string]pending
 	sealed   map[string][]byte // by name; nil when removed
-	activity *Activity
+	activity *ActivityRow
 	replaces bool
-	founded  []*Tx
+	created  []*Tx
 	posted   []Change // to the outbox
-	// meanwhile is what its function left to be done during the commit.
-	meanwhile func() error
+	// duringCommit is what its function left to be done during the commit.
+	duringCommit func() error
 	reads
 }
 
@@ -49,19 +49,19 @@ func (tx *Tx) Discard() {
 	tx.tables = map[string]pending{}
 	tx.sealed = nil
 	tx.activity, tx.replaces = nil, false
-	tx.founded, tx.posted, tx.meanwhile = nil, nil, nil
+	tx.created, tx.posted, tx.duringCommit = nil, nil, nil
 }
 
-// Meanwhile leaves something to be done that needs nothing of the transaction,
+// DuringCommit leaves something to be done that needs nothing of the transaction,
 // and that nobody needs before its end: it is done while the commit is made
 // durable. Its error is that of the transaction, which may have happened then.
-func (tx *Tx) Meanwhile(fn func() error) { tx.meanwhile = fn }
+func (tx *Tx) DuringCommit(fn func() error) { tx.duringCommit = fn }
 
-// Found brings a new organization into being when the transaction commits, and
+// CreateOrganization brings a new organization into being when the transaction commits, and
 // returns the transaction in which it is filled.
-func (tx *Tx) Found(org string) *Tx {
+func (tx *Tx) CreateOrganization(org string) *Tx {
 	child := tx.store.begin(tx.ctx, org, 0)
-	tx.founded = append(tx.founded, child)
+	tx.created = append(tx.created, child)
 	return child
 }
 
@@ -84,7 +84,7 @@ func (tx *Tx) record(a *domain.Activity) error {
 	if err != nil {
 		return err
 	}
-	tx.activity = &Activity{
+	tx.activity = &ActivityRow{
 		ID: a.ID, TimestampMs: a.TimestampMs, Fingerprint: a.Fingerprint,
 		Type: a.Type, Status: string(a.Status), Body: body,
 	}
@@ -119,7 +119,7 @@ func (tx *Tx) Activities(q ActivityQuery) ([]*domain.Activity, error) {
 	return list, nil
 }
 
-func (tx *Tx) activityOf(stored *Activity, err error) (*domain.Activity, error) {
+func (tx *Tx) activityOf(stored *ActivityRow, err error) (*domain.Activity, error) {
 	if err != nil || stored == nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (tx *Tx) commit() (*Commit, error) {
 		return nil, err
 	}
 	c.Changes = append(changes, tx.posted...)
-	for _, child := range tx.founded {
+	for _, child := range tx.created {
 		changes, err := child.changes()
 		if err != nil {
 			return nil, err
@@ -149,10 +149,10 @@ func (tx *Tx) commit() (*Commit, error) {
 		for i := range changes {
 			changes[i].Org = cmp.Or(changes[i].Org, child.org)
 		}
-		c.Founds = append(c.Founds, child.org)
+		c.Creates = append(c.Creates, child.org)
 		c.Changes = append(c.Changes, changes...)
 	}
-	if c.Activity == nil && len(c.Changes) == 0 && len(c.Founds) == 0 {
+	if c.Activity == nil && len(c.Changes) == 0 && len(c.Creates) == 0 {
 		return nil, nil
 	}
 	return c, nil

@@ -50,7 +50,7 @@ func (colour) Enum() []string { return []string{"COLOUR_RED", "COLOUR_DARK_BLUE"
 
 func declared[P, R any]() *activity.Catalog {
 	return activity.NewCatalog(
-		[]*activity.Activity{activity.Op[P, R]{
+		[]*activity.CompiledOp{activity.Op[P, R]{
 			Spec: activity.Spec{
 				Name: "paint_thing", Version: 2, Summary: "Paint a thing.",
 				Govern: activity.Govern{Resource: activity.ResourceWallet, Action: activity.ActionUpdate},

@@ -82,7 +82,7 @@ func source(body string) ([]byte, error) {
 // activities renders the submit paths.
 func (m *model) activities(c *activity.Catalog) (string, error) {
 	var text strings.Builder
-	for _, p := range c.Paths {
+	for _, p := range c.Endpoints {
 		a := p.Newest()
 		name := pascal(p.Name)
 		parameters, err := m.root(name+"Parameters", a.Params, p.Name+" parameters", nil)
@@ -107,7 +107,7 @@ func (m *model) activities(c *activity.Catalog) (string, error) {
 	return text.String(), nil
 }
 
-func submit(name string, a *activity.Activity) string {
+func submit(name string, a *activity.CompiledOp) string {
 	return fmt.Sprintf(`
 %[5]sfunc (c *Client) %[1]s(ctx context.Context, p %[1]sParameters) (*%[1]sResult, *Activity, error) {
 	return perform(ctx, c, p.Prepare)
@@ -122,7 +122,7 @@ func (p %[1]sParameters) Prepare(c *Client) (*Prepared[%[1]sResult], error) {
 }
 
 // vote renders an operation whose reply is the activity voted on.
-func vote(name string, a *activity.Activity) string {
+func vote(name string, a *activity.CompiledOp) string {
 	return fmt.Sprintf(`
 %[4]sfunc (c *Client) %[1]s(ctx context.Context, p %[1]sParameters) (*Activity, error) {
 	return c.Submit(ctx, %[2]q, %[3]q, p)

@@ -20,7 +20,7 @@ import (
 // schema's examples show must come through them unchanged.
 func TestMethods(t *testing.T) {
 	c := ops.Catalog()
-	for _, p := range c.Paths {
+	for _, p := range c.Endpoints {
 		t.Run(p.Name, func(t *testing.T) {
 			takes, gives := method(t, p.Name)
 			through(t, p.Newest().Params, takes)

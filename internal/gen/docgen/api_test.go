@@ -119,7 +119,7 @@ func newReference(c *activity.Catalog, examples map[string]example) *reference {
 // pages renders all pages but the index, by file name.
 func (r *reference) pages() map[string]string {
 	pages := map[string]string{}
-	for _, p := range r.catalog.Paths {
+	for _, p := range r.catalog.Endpoints {
 		pages[p.Name+".md"] = r.submit(p)
 	}
 	for _, q := range r.catalog.Queries {
@@ -131,7 +131,7 @@ func (r *reference) pages() map[string]string {
 
 const header = "<!-- Written by go test ./internal/gen/docgen -update from the catalog and examples.json; do not edit. -->\n\n"
 
-func (r *reference) submit(p *activity.Path) string {
+func (r *reference) submit(p *activity.Endpoint) string {
 	newest := p.Newest()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# %s\n\n%s\n\n    POST /public/v1/submit/%s\n\n| | |\n|---|---|\n", header, p.Name, newest.Summary, p.Name)
@@ -219,12 +219,12 @@ func indented(v jsontext.Value) string {
 
 // ownUser reports whether users may do it for themselves. The declaration says
 // so only of a request.
-func (r *reference) ownUser(p *activity.Path) bool {
+func (r *reference) ownUser(p *activity.Endpoint) bool {
 	intent, err := p.Parse(p.Newest(), r.examples[p.Name].parameters())
 	return err == nil && intent.OwnUser != ""
 }
 
-func decided(a *activity.Activity, own bool) string {
+func decided(a *activity.CompiledOp, own bool) string {
 	text := deciders[a.Govern.By]
 	switch a.Govern.By {
 	case activity.Vote:
@@ -320,7 +320,7 @@ func (r *reference) index() string {
 			}
 		}
 	}
-	for _, p := range r.catalog.Paths {
+	for _, p := range r.catalog.Endpoints {
 		add(p.Name, "activity", p.Newest().Summary)
 	}
 	for _, q := range r.catalog.Queries {

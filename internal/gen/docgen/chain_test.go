@@ -136,10 +136,10 @@ func unread[P, R any](context.Context, activity.Reader, *P) (R, error) { panic("
 
 // withActivity is the catalog with one activity in the place of that of the same
 // type, or beside the others.
-func withActivity(a *activity.Activity) *activity.Catalog {
+func withActivity(a *activity.CompiledOp) *activity.Catalog {
 	catalog := ops.Catalog()
-	all := []*activity.Activity{a}
-	for _, p := range catalog.Paths {
+	all := []*activity.CompiledOp{a}
+	for _, p := range catalog.Endpoints {
 		for _, other := range p.Versions {
 			if other.Type != a.Type {
 				all = append(all, other)
@@ -154,8 +154,8 @@ func withQuery(q *activity.CompiledQuery) *activity.Catalog {
 	catalog := withActivity(ops.CreateUserTag.Compile())
 	queries := slices.Clone(catalog.Queries)
 	queries[slices.IndexFunc(queries, func(other *activity.CompiledQuery) bool { return other.Name == q.Name })] = q
-	var all []*activity.Activity
-	for _, p := range catalog.Paths {
+	var all []*activity.CompiledOp
+	for _, p := range catalog.Endpoints {
 		all = append(all, p.Versions...)
 	}
 	return activity.NewCatalog(all, queries)

@@ -72,7 +72,7 @@ func row(b *strings.Builder, field string, w policy.Word) {
 func TestActivities(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| kind | versions | resource | action | decided by |\n|---|---|---|---|---|\n")
-	for _, p := range ops.Catalog().Paths {
+	for _, p := range ops.Catalog().Endpoints {
 		newest := p.Newest()
 		versions := "1"
 		if newest.Version > 1 {

@@ -113,7 +113,7 @@ func check(catalog *activity.Catalog, operation, body string) error {
 	if err := json.Unmarshal([]byte(body), &members); err != nil {
 		return err
 	}
-	if path := catalog.Path(operation); path != nil {
+	if path := catalog.Endpoint(operation); path != nil {
 		version, parameters := path.Newest(), jsontext.Value(body)
 		if whole, ok := members["parameters"]; ok {
 			parameters = whole

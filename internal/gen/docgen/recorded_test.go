@@ -72,7 +72,7 @@ func disagreements(c *activity.Catalog, examples map[string]example) []string {
 			problems = append(problems, fmt.Sprintf("%s: %v", operation, err))
 		}
 	}
-	for _, p := range c.Paths {
+	for _, p := range c.Endpoints {
 		check(p.Name, func(e example) error { return checkSubmit(c, p, e) })
 	}
 	for _, q := range c.Queries {
@@ -93,7 +93,7 @@ func disagreements(c *activity.Catalog, examples map[string]example) []string {
 	return problems
 }
 
-func checkSubmit(c *activity.Catalog, p *activity.Path, e example) error {
+func checkSubmit(c *activity.Catalog, p *activity.Endpoint, e example) error {
 	if err := fits(schema.Of[engine.Envelope](), e.Request); err != nil {
 		return fmt.Errorf("request: %w", err)
 	}
@@ -149,7 +149,7 @@ func checkQuery(c *activity.Catalog, q *activity.CompiledQuery, e example) error
 // checkActivity looks into what the schema of a view leaves open: intent and
 // result, in both of their views.
 func checkActivity(c *activity.Catalog, view *activity.View) error {
-	a := c.Activity(view.Type)
+	a := c.Op(view.Type)
 	if a == nil {
 		return fmt.Errorf("reply: there is no activity type %s", view.Type)
 	}

@@ -29,7 +29,7 @@ func (r keyRecord) private() []byte { return r.whole.Raw()[keyHead:][:privateSiz
 func (r keyRecord) public() []byte { return r.whole.Raw()[keyHead+privateSize:] }
 
 // keepKey seals a private key.
-func (d *drawer) keepKey(id string, c curve.KeyCurve, private *secret.Bytes, public []byte) error {
+func (d *sealedStore) keepKey(id string, c curve.KeyCurve, private *secret.Bytes, public []byte) error {
 	r := keyRecord{d.vault.pool.New(keyHead + privateSize + len(public))}
 	defer r.whole.Wipe()
 	r.whole.Raw()[0] = curveNumbers[c]
@@ -40,7 +40,7 @@ func (d *drawer) keepKey(id string, c curve.KeyCurve, private *secret.Bytes, pub
 
 // keyRecord opens a private key, which must be on the curve; any will do when
 // c is empty.
-func (d *drawer) keyRecord(id string, c curve.KeyCurve) (keyRecord, error) {
+func (d *sealedStore) keyRecord(id string, c curve.KeyCurve) (keyRecord, error) {
 	whole, err := d.must(kindKey, id)
 	if err != nil {
 		return keyRecord{}, err

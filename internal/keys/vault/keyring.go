@@ -12,11 +12,11 @@ import (
 // Kinds of things that are sealed; with the id they make the name on the shelf.
 const (
 	kindDataKey    = "data-key" // one, without an id
-	kindIdentity   = "identity" // one, without an id
+	kindServerKeys   = "identity" // one, without an id
 	kindSeed       = "seed"
 	kindKey        = "key"
 	kindTarget     = "target"
-	kindNoteTarget = "note-target"
+	kindMessageTarget = "note-target"
 )
 
 const dataKeySize = 32

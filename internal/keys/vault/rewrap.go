@@ -10,12 +10,12 @@ import (
 // Check makes sure that the master key is that of this database: it opens the
 // instance's data key, or makes it in a new database. A wrong master key is
 // refused here, at the start, by the name of its provider.
-func (v *Vault) Check(s Shelf) error {
+func (v *Vault) Check(s CiphertextStore) error {
 	if err := v.enter(); err != nil {
 		return err
 	}
 	defer v.leave()
-	d := &drawer{vault: v, org: Instance, shelf: s}
+	d := &sealedStore{vault: v, org: Instance, ciphertexts: s}
 	_, err := d.sealing()
 	return err
 }
@@ -28,7 +28,7 @@ func (v *Vault) Check(s Shelf) error {
 //
 // A server that is to run meanwhile opens its vault with OpenBoth; that vault
 // can stand for both.
-func Rewrap(from, to *Vault, org string, s Shelf) (changed bool, err error) {
+func Rewrap(from, to *Vault, org string, s CiphertextStore) (changed bool, err error) {
 	if err := from.enter(); err != nil {
 		return false, err
 	}

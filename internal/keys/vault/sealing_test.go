@@ -85,9 +85,9 @@ func TestMovedRowsDoNotOpen(t *testing.T) {
 				a.items[name] = bytes.Clone(item)
 			}
 			tc.move(a, b)
-			for warm, vault := range map[string]func() (*Vault, *Clerk){
-				"keys are cached": func() (*Vault, *Clerk) { return v, c },
-				"after a restart": func() (*Vault, *Clerk) { return openVault(t, masterOf(1)) },
+			for warm, vault := range map[string]func() (*Vault, *Issuer){
+				"keys are cached": func() (*Vault, *Issuer) { return v, c },
+				"after a restart": func() (*Vault, *Issuer) { return openVault(t, masterOf(1)) },
 			} {
 				v, c := vault()
 				err := tc.use(session(t, v, c, testOrg, a), session(t, v, c, "other", b))
@@ -120,7 +120,7 @@ func TestWrongMasterKey(t *testing.T) {
 	const want = "the master key from file /etc/latchkey/master.key does not open this database"
 	for name, call := range map[string]func() error{
 		"Check":    func() error { return bad.Check(instance) },
-		"identity": func() error { _, err := bad.LoadOrCreateIdentity(instance); return err },
+		"identity": func() error { _, err := bad.LoadOrCreateServerKeys(instance); return err },
 		"Derive": func() error {
 			_, err := session(t, bad, badClerk, testOrg, shelf).Derive("s", curve.KeyP256, nil)
 			return err
@@ -172,7 +172,7 @@ func TestRewrap(t *testing.T) {
 
 	orgs := []string{Instance}
 	shelves := map[string]*memory{Instance: newMemory()}
-	identity, err := from.LoadOrCreateIdentity(shelves[Instance])
+	identity, err := from.LoadOrCreateServerKeys(shelves[Instance])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,12 +186,12 @@ func TestRewrap(t *testing.T) {
 	}
 	orgs, shelves["empty"] = append(orgs, "empty"), newMemory()
 
-	usable := func(v *Vault, c *Clerk, org string) error {
+	usable := func(v *Vault, c *Issuer, org string) error {
 		if org == "empty" {
 			return nil
 		}
 		if org == Instance {
-			again, err := v.LoadOrCreateIdentity(shelves[org])
+			again, err := v.LoadOrCreateServerKeys(shelves[org])
 			if err == nil && again.SignerPublicKey() != identity.SignerPublicKey() {
 				err = errors.New("another identity")
 			}
@@ -312,7 +312,7 @@ func TestKeyringIsBounded(t *testing.T) {
 // keys from the ring, and closing.
 func TestConcurrency(t *testing.T) {
 	v, c := openVault(t, masterOf(1))
-	identity, err := v.LoadOrCreateIdentity(newMemory())
+	identity, err := v.LoadOrCreateServerKeys(newMemory())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		identity, err := v.LoadOrCreateIdentity(newMemory())
+		identity, err := v.LoadOrCreateServerKeys(newMemory())
 		if err != nil {
 			t.Fatal(err)
 		}

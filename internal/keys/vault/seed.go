@@ -49,7 +49,7 @@ func (r seedRecord) seed() []byte { return r.rest()[:mnemonic.SeedSize] }
 func (r seedRecord) passphrase() []byte { return r.rest()[mnemonic.SeedSize:] }
 
 // seedRecord opens a wallet's seed.
-func (d *drawer) seedRecord(id string) (seedRecord, error) {
+func (d *sealedStore) seedRecord(id string) (seedRecord, error) {
 	whole, err := d.must(kindSeed, id)
 	if err != nil {
 		return seedRecord{}, err

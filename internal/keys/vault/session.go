@@ -15,7 +15,7 @@ import (
 // A secret that is not where its caller said is an internal error, not a
 // fault: operations look up records before they ask for keys.
 type Session struct {
-	drawer
+	sealedStore
 	warrant *Warrant
 	attempt uint64
 }
@@ -23,7 +23,7 @@ type Session struct {
 // Begin starts an attempt at the activity that w allows, on the shelf of the
 // transaction at hand. It refuses a warrant that is nil, of another vault, or
 // spent, and ends the session of an earlier attempt.
-func (v *Vault) Begin(w *Warrant, s Shelf) (*Session, error) {
+func (v *Vault) Begin(w *Warrant, s CiphertextStore) (*Session, error) {
 	switch {
 	case w == nil:
 		return nil, w.refusal("missing")
@@ -38,7 +38,7 @@ func (v *Vault) Begin(w *Warrant, s Shelf) (*Session, error) {
 	if !ok {
 		return nil, w.refusal("spent")
 	}
-	return &Session{drawer: drawer{vault: v, org: w.org, shelf: s}, warrant: w, attempt: attempt}, nil
+	return &Session{sealedStore: sealedStore{vault: v, org: w.org, ciphertexts: s}, warrant: w, attempt: attempt}, nil
 }
 
 // enter begins an operation, if the session may still do any.
@@ -63,7 +63,7 @@ func (s *Session) Destroy(names ...string) error {
 	defer s.leave()
 	for _, id := range names {
 		found := false
-		for _, kind := range []string{kindSeed, kindKey, kindTarget, kindNoteTarget} {
+		for _, kind := range []string{kindSeed, kindKey, kindTarget, kindMessageTarget} {
 			there, err := s.remove(kind, id)
 			if err != nil {
 				return err
@@ -78,14 +78,14 @@ func (s *Session) Destroy(names ...string) error {
 }
 
 // remove deletes an item and reports whether it was there.
-func (d *drawer) remove(kind, id string) (bool, error) {
+func (d *sealedStore) remove(kind, id string) (bool, error) {
 	name, err := nameOf(kind, id)
 	if err != nil {
 		return false, err
 	}
-	sealed, err := d.shelf.Sealed(name)
+	sealed, err := d.ciphertexts.Sealed(name)
 	if err != nil || sealed == nil {
 		return false, err
 	}
-	return true, d.shelf.Delete(name)
+	return true, d.ciphertexts.Delete(name)
 }

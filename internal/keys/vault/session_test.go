@@ -21,7 +21,7 @@ func TestWarrants(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		warrant *Warrant
-		shelf   Shelf
+		shelf   CiphertextStore
 		want    string // empty: accepted
 	}{
 		{"good", w, shelf, ""},
@@ -83,7 +83,7 @@ func TestWarrantIsForOneExecution(t *testing.T) {
 
 func TestClosedVaultRefuses(t *testing.T) {
 	s, shelf := begin(t)
-	identity, err := s.vault.LoadOrCreateIdentity(newMemory())
+	identity, err := s.vault.LoadOrCreateServerKeys(newMemory())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestClosedVaultRefuses(t *testing.T) {
 	if _, err := Rewrap(s.vault, s.vault, testOrg, shelf); err == nil {
 		t.Error("a closed vault rewraps")
 	}
-	if _, err := s.vault.LoadOrCreateIdentity(shelf); err == nil {
+	if _, err := s.vault.LoadOrCreateServerKeys(shelf); err == nil {
 		t.Error("a closed vault has an identity")
 	}
 }
@@ -246,7 +246,7 @@ func TestSigningReadsOneItem(t *testing.T) {
 		t.Fatal(err)
 	}
 	clear(shelf.reads)
-	again := session(t, s.vault, &Clerk{s.vault}, testOrg, shelf)
+	again := session(t, s.vault, &Issuer{s.vault}, testOrg, shelf)
 	if _, err := again.SignDigest("k", curve.KeySecp256k1, [32]byte{1}); err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestShelfErrorsAreReturned(t *testing.T) {
 	if _, err := s.CreateKey("k", curve.KeyP256); err == nil {
 		t.Error("a key that was not kept")
 	}
-	if _, err := s.vault.LoadOrCreateIdentity(shelf); err == nil {
+	if _, err := s.vault.LoadOrCreateServerKeys(shelf); err == nil {
 		t.Error("an identity that was not kept")
 	}
 	shelf.failing = nil

@@ -40,11 +40,11 @@ func (s *Session) DropImportTarget(targetID string) error {
 	return err
 }
 
-// DropExpired deletes an import target that nobody used in time. It needs no
+// DropExpiredImportTarget deletes an import target that nobody used in time. It needs no
 // warrant: it gives nothing out, and nobody has asked for it. Without a target
 // it does nothing.
-func DropExpired(s Shelf, targetID string) error {
-	_, err := (&drawer{shelf: s}).remove(kindTarget, targetID)
+func DropExpiredImportTarget(s CiphertextStore, targetID string) error {
+	_, err := (&sealedStore{ciphertexts: s}).remove(kindTarget, targetID)
 	return err
 }
 

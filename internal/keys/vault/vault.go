@@ -39,10 +39,10 @@ type Unsealer interface {
 	Unseal(use func(master *[32]byte) error) error
 }
 
-// Shelf is where the open transaction of one organization keeps ciphertext.
+// CiphertextStore is where the open transaction of one organization keeps ciphertext.
 // Names are UTF-8 without NUL. What was put on it in a transaction is there
 // to be read in the same transaction.
-type Shelf interface {
+type CiphertextStore interface {
 	// Sealed returns what is kept under a name, nil when there is nothing.
 	Sealed(name string) ([]byte, error)
 	// Seal keeps ciphertext under a name, in the place of what was there.
@@ -75,18 +75,18 @@ type master struct {
 var errClosed = errors.New("vault: it is closed")
 
 // Open returns the vault and the one object that can write warrants for it.
-func Open(u Unsealer) (*Vault, *Clerk, error) {
+func Open(u Unsealer) (*Vault, *Issuer, error) {
 	return open(u)
 }
 
 // OpenBoth opens a vault that seals under current and also opens what is still
 // under previous, so that a server can run while Rewrap goes through its
 // organizations.
-func OpenBoth(current, previous Unsealer) (*Vault, *Clerk, error) {
+func OpenBoth(current, previous Unsealer) (*Vault, *Issuer, error) {
 	return open(current, previous)
 }
 
-func open(unsealers ...Unsealer) (*Vault, *Clerk, error) {
+func open(unsealers ...Unsealer) (*Vault, *Issuer, error) {
 	v := &Vault{pool: &secret.Pool{}, ring: keyring{most: maxKeys}, books: sync.OnceValue(mnemonic.Load)}
 	for _, u := range unsealers {
 		m, err := v.unsealMaster(u)
@@ -96,7 +96,7 @@ func open(unsealers ...Unsealer) (*Vault, *Clerk, error) {
 		}
 		v.masters = append(v.masters, m)
 	}
-	return v, &Clerk{vault: v}, nil
+	return v, &Issuer{vault: v}, nil
 }
 
 func (v *Vault) unsealMaster(u Unsealer) (*master, error) {

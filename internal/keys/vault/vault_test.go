@@ -74,7 +74,7 @@ func masterOf(b byte) fixed {
 	return fixed{name: "test", key: [32]byte(bytes.Repeat([]byte{b}, 32))}
 }
 
-func openVault(t testing.TB, unsealers ...Unsealer) (*Vault, *Clerk) {
+func openVault(t testing.TB, unsealers ...Unsealer) (*Vault, *Issuer) {
 	t.Helper()
 	v, c, err := open(unsealers...)
 	if err != nil {
@@ -92,7 +92,7 @@ func begin(t testing.TB) (*Session, *memory) {
 	return session(t, v, c, testOrg, shelf), shelf
 }
 
-func session(t testing.TB, v *Vault, c *Clerk, org string, shelf Shelf) *Session {
+func session(t testing.TB, v *Vault, c *Issuer, org string, shelf CiphertextStore) *Session {
 	t.Helper()
 	s, err := v.Begin(c.Warrant(org, "activity", [32]byte{1}), shelf)
 	if err != nil {

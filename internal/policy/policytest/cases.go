@@ -100,7 +100,7 @@ func (r *reader) request(c *Case, given *trial) {
 			return
 		}
 	}
-	_, err := r.catalog.Path(version.Name).Parse(version, c.asked.Parameters)
+	_, err := r.catalog.Endpoint(version.Name).Parse(version, c.asked.Parameters)
 	if err == nil {
 		return
 	}
@@ -115,20 +115,20 @@ func (r *reader) request(c *Case, given *trial) {
 }
 
 // version is the version of an activity that a case is about.
-func (r *reader) version(at string, given *trial) *activity.Activity {
-	var version *activity.Activity
+func (r *reader) version(at string, given *trial) *activity.CompiledOp {
+	var version *activity.CompiledOp
 	switch {
 	case (given.Operation == "") == (given.Type == ""):
 		r.wrong(at, "give either the operation or the type of an activity")
 		return nil
 	case given.Operation != "":
 		at = join(at, "operation")
-		if p := r.catalog.Path(given.Operation); p != nil {
+		if p := r.catalog.Endpoint(given.Operation); p != nil {
 			version = p.Newest()
 		}
 	default:
 		at = join(at, "type")
-		version = r.catalog.Activity(given.Type)
+		version = r.catalog.Op(given.Type)
 	}
 	switch {
 	case r.catalog.Query(given.Operation) != nil:
@@ -136,7 +136,7 @@ func (r *reader) version(at string, given *trial) *activity.Activity {
 		return nil
 	case version == nil:
 		known := map[string]bool{}
-		for _, p := range r.catalog.Paths {
+		for _, p := range r.catalog.Endpoints {
 			for _, v := range p.Versions {
 				known[v.Type] = given.Type != ""
 				known[v.Name] = given.Type == ""

@@ -45,8 +45,8 @@ func (c Coverage) Percent() int {
 	return 100 * seen / all
 }
 
-// sightings collects coverage.
-type sightings struct {
+// coverageRecorder collects coverage.
+type coverageRecorder struct {
 	file    *File
 	clauses map[clausePlace]*Clause
 	byID    map[string]int // place of a policy in the file
@@ -58,11 +58,11 @@ type clausePlace struct {
 	offset, size int
 }
 
-// newSightings finds the clauses of all policies, of which none has been seen.
+// newCoverageRecorder finds the clauses of all policies, of which none has been seen.
 // The body of a quantifier is found when a case gives it an element; until then
 // what is around it has not been seen both ways.
-func newSightings(f *File) *sightings {
-	s := &sightings{file: f, clauses: map[clausePlace]*Clause{}, byID: map[string]int{}}
+func newCoverageRecorder(f *File) *coverageRecorder {
+	s := &coverageRecorder{file: f, clauses: map[clausePlace]*Clause{}, byID: map[string]int{}}
 	for i := range f.Policies {
 		s.byID[f.Policies[i].compiled.ID] = i
 		for place, e := range f.Policies[i].expressions {
@@ -77,7 +77,7 @@ func newSightings(f *File) *sightings {
 }
 
 // add takes note of what a case showed.
-func (s *sightings) add(reply *engine.ExplainReply) {
+func (s *coverageRecorder) add(reply *engine.ExplainReply) {
 	for _, p := range reply.Policies {
 		i := s.byID[p.PolicyID]
 		s.look(i, policy.Condition, p.Condition)
@@ -86,14 +86,14 @@ func (s *sightings) add(reply *engine.ExplainReply) {
 	}
 }
 
-func (s *sightings) look(policy int, place policy.Place, steps []engine.ExplainedStep) {
+func (s *coverageRecorder) look(policy int, place policy.Place, steps []engine.ExplainedStep) {
 	for _, top := range tree(steps) {
 		s.clause(policy, place, top)
 	}
 }
 
 // clause goes down to what is joined.
-func (s *sightings) clause(policy int, place policy.Place, n *node) {
+func (s *coverageRecorder) clause(policy int, place policy.Place, n *node) {
 	if bare := strings.Trim(n.Source, "() \t\r\n"); bare == "true" || bare == "false" {
 		return // it can be nothing else
 	}
@@ -113,7 +113,7 @@ func (s *sightings) clause(policy int, place policy.Place, n *node) {
 	})
 }
 
-func (s *sightings) see(i int, place policy.Place, n *node) {
+func (s *coverageRecorder) see(i int, place policy.Place, n *node) {
 	at := clausePlace{i, place, int(n.Offset), len(n.Source)}
 	c := s.clauses[at]
 	if c == nil {
@@ -128,7 +128,7 @@ func (s *sightings) see(i int, place policy.Place, n *node) {
 }
 
 // coverage lists the clauses in the order of the file.
-func (s *sightings) coverage() Coverage {
+func (s *coverageRecorder) coverage() Coverage {
 	places := make([]clausePlace, 0, len(s.clauses))
 	for at := range s.clauses {
 		places = append(places, at)

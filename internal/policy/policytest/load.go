@@ -82,7 +82,7 @@ func Parse(path string, data []byte, read func(name string) ([]byte, error)) (*F
 			}
 		},
 		func() { r.shape(shape) },
-		func() { r.people(); r.holdings(); r.interfaces() },
+		func() { r.readUsers(); r.readWallets(); r.interfaces() },
 		func() { r.policies(); r.cases() },
 	} {
 		step()

@@ -61,7 +61,7 @@ func (f *File) Run(ctx context.Context) (_ *Report, err error) {
 	}
 	s := store.New(db)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.Found(ctx, organization, f.insert); err != nil {
+	if err := s.CreateOrganization(ctx, organization, f.insert); err != nil {
 		return nil, fmt.Errorf("founding the organization of %s: %w", f.Path, err)
 	}
 	return f.rehearse(ctx, engine.New(engine.Config{
@@ -100,7 +100,7 @@ func insert[T any](table store.Table[T], records []*T) error {
 
 func (f *File) rehearse(ctx context.Context, e *engine.Engine) (*Report, error) {
 	report := &Report{File: f}
-	seen := newSightings(f)
+	seen := newCoverageRecorder(f)
 	var mistakes []Mistake
 	for i := range f.Cases {
 		c := &f.Cases[i]

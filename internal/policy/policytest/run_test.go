@@ -151,7 +151,7 @@ func TestRehearseRefuses(t *testing.T) {
 	}
 	s := store.New(db)
 	defer s.Close()
-	if err := s.Found(t.Context(), organization, f.insert); err != nil {
+	if err := s.CreateOrganization(t.Context(), organization, f.insert); err != nil {
 		t.Fatal(err)
 	}
 	e := engine.New(engine.Config{Store: s, Catalog: ops.Catalog(), Now: func() time.Time { return epoch }})

@@ -307,7 +307,7 @@ func TestCacheKeepsWhatIsUnderWay(t *testing.T) {
 
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns()
+		turns := newFetchLimiter()
 		var back []func()
 		for range maxHostFetches {
 			done, err := turns.take(t.Context(), "slow")

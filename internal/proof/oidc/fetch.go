@@ -20,7 +20,7 @@ type fetcher struct {
 	client   *http.Client
 	loopback bool
 	maxBytes int64
-	turns    *turns
+	turns    *fetchLimiter
 }
 
 func newFetcher(o Options) *fetcher {
@@ -40,7 +40,7 @@ func newFetcher(o Options) *fetcher {
 		}},
 		loopback: o.Loopback,
 		maxBytes: o.MaxBytes,
-		turns:    newTurns(),
+		turns:    newFetchLimiter(),
 	}
 }
 

@@ -96,12 +96,12 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*domain.Claims, er
 // Unverified returns whom a token says it is about, without any proof and
 // without asking anybody. It lets a caller look whether that identity is known
 // here before a stranger's token makes the server call an issuer.
-func (v *Verifier) Unverified(token string) (domain.Identity, error) {
+func (v *Verifier) Unverified(token string) (domain.OIDCSubject, error) {
 	t, err := v.read(token)
 	if err != nil {
-		return domain.Identity{}, refuse(err)
+		return domain.OIDCSubject{}, refuse(err)
 	}
-	return t.claims.Identity, nil
+	return t.claims.OIDCSubject, nil
 }
 
 // read does everything that needs no network.

@@ -46,7 +46,7 @@ func with(members string) string {
 
 func TestParse(t *testing.T) {
 	good := domain.Claims{
-		Identity:  domain.Identity{Issuer: goodIssuer, Audience: "client", Subject: "user"},
+		OIDCSubject:  domain.OIDCSubject{Issuer: goodIssuer, Audience: "client", Subject: "user"},
 		ExpiresAt: at.Add(time.Hour),
 	}
 	change := func(f func(*domain.Claims)) domain.Claims {
@@ -90,7 +90,7 @@ func TestParse(t *testing.T) {
 				t.Error(err)
 			}
 			v := New(Options{Now: func() time.Time { return at }})
-			if identity, err := v.Unverified(text); err != nil || identity != tt.want.Identity {
+			if identity, err := v.Unverified(text); err != nil || identity != tt.want.OIDCSubject {
 				t.Errorf("unverified: %v, %v", identity, err)
 			}
 		})

@@ -69,7 +69,7 @@ func TestVerify(t *testing.T) {
 	end := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
 	claims := map[string]any{"sub": "somebody", "aud": []string{"app"}, "exp": end.Unix(), "nonce": domain.NonceOf("02aa"), "email": "a@b.example"}
 	want := &domain.Claims{
-		Identity:  domain.Identity{Issuer: issuer.URL, Audience: "app", Subject: "somebody"},
+		OIDCSubject:  domain.OIDCSubject{Issuer: issuer.URL, Audience: "app", Subject: "somebody"},
 		Nonce:     domain.NonceOf("02aa"),
 		ExpiresAt: end,
 	}

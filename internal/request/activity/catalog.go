@@ -10,23 +10,23 @@ import (
 
 // Catalog is the whole interface.
 type Catalog struct {
-	Paths   []*Path // sorted by name
+	Endpoints   []*Endpoint // sorted by name
 	Queries []*CompiledQuery
-	byName  map[string]*Path
-	byType  map[string]*Activity
+	byName  map[string]*Endpoint
+	byType  map[string]*CompiledOp
 	queries map[string]*CompiledQuery
 }
 
-// Path is one submit path with all the versions that it serves.
-type Path struct {
+// Endpoint is one submit path with all the versions that it serves.
+type Endpoint struct {
 	Name     string
-	Versions []*Activity // oldest first
+	Versions []*CompiledOp // oldest first
 }
 
 // NewCatalog puts the interface together. It panics when two declarations
 // compete for a name.
-func NewCatalog(activities []*Activity, queries []*CompiledQuery) *Catalog {
-	c := &Catalog{byName: map[string]*Path{}, byType: map[string]*Activity{}, queries: map[string]*CompiledQuery{}}
+func NewCatalog(activities []*CompiledOp, queries []*CompiledQuery) *Catalog {
+	c := &Catalog{byName: map[string]*Endpoint{}, byType: map[string]*CompiledOp{}, queries: map[string]*CompiledQuery{}}
 	for _, a := range activities {
 		if c.byType[a.Type] != nil {
 			panic("activity: declared twice: " + a.Type)
@@ -34,14 +34,14 @@ func NewCatalog(activities []*Activity, queries []*CompiledQuery) *Catalog {
 		c.byType[a.Type] = a
 		path := c.byName[a.Name]
 		if path == nil {
-			path = &Path{Name: a.Name}
+			path = &Endpoint{Name: a.Name}
 			c.byName[a.Name] = path
-			c.Paths = append(c.Paths, path)
+			c.Endpoints = append(c.Endpoints, path)
 		}
 		path.Versions = append(path.Versions, a)
 	}
-	for _, path := range c.Paths {
-		slices.SortFunc(path.Versions, func(a, b *Activity) int { return a.Version - b.Version })
+	for _, path := range c.Endpoints {
+		slices.SortFunc(path.Versions, func(a, b *CompiledOp) int { return a.Version - b.Version })
 	}
 	for _, q := range queries {
 		if c.queries[q.Name] != nil {
@@ -50,25 +50,25 @@ func NewCatalog(activities []*Activity, queries []*CompiledQuery) *Catalog {
 		c.queries[q.Name] = q
 	}
 	c.Queries = slices.Clone(queries)
-	slices.SortFunc(c.Paths, func(a, b *Path) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.Endpoints, func(a, b *Endpoint) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(c.Queries, func(a, b *CompiledQuery) int { return strings.Compare(a.Name, b.Name) })
 	return c
 }
 
-// Path returns the submit path with this name, or nil.
-func (c *Catalog) Path(name string) *Path { return c.byName[name] }
+// Endpoint returns the submit path with this name, or nil.
+func (c *Catalog) Endpoint(name string) *Endpoint { return c.byName[name] }
 
 // Query returns the query with this name, or nil.
 func (c *Catalog) Query(name string) *CompiledQuery { return c.queries[name] }
 
-// Activity returns the declaration of an activity type, or nil.
-func (c *Catalog) Activity(activityType string) *Activity { return c.byType[activityType] }
+// Op returns the declaration of an activity type, or nil.
+func (c *Catalog) Op(activityType string) *CompiledOp { return c.byType[activityType] }
 
 // Newest is the version that clients send today.
-func (p *Path) Newest() *Activity { return p.Versions[len(p.Versions)-1] }
+func (p *Endpoint) Newest() *CompiledOp { return p.Versions[len(p.Versions)-1] }
 
 // Version returns the version that an activity type names.
-func (p *Path) Version(activityType string) (*Activity, error) {
+func (p *Endpoint) Version(activityType string) (*CompiledOp, error) {
 	types := make([]string, len(p.Versions))
 	for i, a := range p.Versions {
 		if types[i] = a.Type; a.Type == activityType {
@@ -84,7 +84,7 @@ func (p *Path) Version(activityType string) (*Activity, error) {
 // Parse reads the parameters of a request for version a. When they do not fit
 // but those of the newest version do, that one is meant: a published client
 // names an old type and sends the new parameters.
-func (p *Path) Parse(a *Activity, parameters []byte) (*Intent, error) {
+func (p *Endpoint) Parse(a *CompiledOp, parameters []byte) (*Intent, error) {
 	intent, problems := a.parse(parameters)
 	if len(problems) == 0 {
 		return intent, nil

@@ -63,9 +63,9 @@ func Older[P0, P, R any](s Spec, newer Op[P, R], up func(*P0) *P) Op[P0, R] {
 	return older
 }
 
-// Activity is an Op with its types erased: what the spine and the generators
+// CompiledOp is an Op with its types erased: what the spine and the generators
 // see.
-type Activity struct {
+type CompiledOp struct {
 	Spec
 	Params, Result *schema.Schema
 	parse          func(raw []byte) (*Intent, []fault.Field)
@@ -75,7 +75,7 @@ type Activity struct {
 // Intent is what one request asks for: typed, valid, ready to be decided on
 // and executed.
 type Intent struct {
-	Activity *Activity
+	Op *CompiledOp
 	JSON     jsontext.Value // the parameters as they were understood
 	OwnUser  string         // whose credentials it manages; empty: nobody's
 	Tokens   []string       // to be verified before it is decided on
@@ -93,12 +93,12 @@ type Ballot struct {
 
 // Compile erases the types. It panics on a bad declaration: a programmer's
 // mistake dies at start-up, not at a customer.
-func (o Op[P, R]) Compile() *Activity {
+func (o Op[P, R]) Compile() *CompiledOp {
 	if o.Name == "" || o.Version < 1 || o.Summary == "" || (o.Exec == nil) != (o.Ballot != nil) ||
 		(o.Govern.By == Policies && (o.Govern.Resource == "" || o.Govern.Action == "")) {
 		panic(fmt.Sprintf("activity: the declaration of %s version %d is incomplete", o.Name, o.Version))
 	}
-	a := &Activity{Spec: o.named(), Params: schema.Of[P](), Result: schema.Of[R]()}
+	a := &CompiledOp{Spec: o.named(), Params: schema.Of[P](), Result: schema.Of[R]()}
 	a.parse = func(raw []byte) (*Intent, []fault.Field) {
 		p := new(P)
 		if problems := a.Params.Decode(raw, p); len(problems) > 0 {
@@ -121,13 +121,13 @@ func (o Op[P, R]) Compile() *Activity {
 	return a
 }
 
-func (o Op[P, R]) intent(a *Activity, p *P) *Intent {
+func (o Op[P, R]) intent(a *CompiledOp, p *P) *Intent {
 	encoded, err := schema.Encode(p)
 	if err != nil {
 		// Decode made p, so whatever it holds can be written again.
 		panic(fmt.Sprintf("activity: encoding the intent of %s: %v", a.Type, err))
 	}
-	intent := &Intent{Activity: a, JSON: encoded}
+	intent := &Intent{Op: a, JSON: encoded}
 	if o.OwnUser != nil {
 		intent.OwnUser = o.OwnUser(p)
 	}
@@ -155,7 +155,7 @@ func (o Op[P, R]) intent(a *Activity, p *P) *Intent {
 }
 
 // NestedIntent renders a stored intent as the interface's document shows it.
-func (a *Activity) NestedIntent(intent jsontext.Value) (key string, nested jsontext.Value, err error) {
+func (a *CompiledOp) NestedIntent(intent jsontext.Value) (key string, nested jsontext.Value, err error) {
 	return a.nested(intent)
 }
 

@@ -155,8 +155,8 @@ func lowerCamel(name string) string {
 // organization, no key bytes.
 type Env struct {
 	Tx       *store.Tx
-	Keys     *vault.Session
-	Identity *vault.Identity // signs what clients must be able to trust
+	Vault     *vault.Session
+	ServerKeys *vault.ServerKeys // signs what clients must be able to trust
 	UserID   string          // who submitted the activity
 	// CredentialType is what it was submitted with, and Credential the key by
 	// which the credential is found; both empty for a login by a token.
@@ -173,9 +173,9 @@ type Env struct {
 	Claims map[string]domain.Claims
 	// Origins are the pages whose passkeys the organization accepts; nil: all.
 	Origins []string
-	// Found brings a child of the organization into being, and returns what
+	// CreateChild brings a child of the organization into being, and returns what
 	// can be reached in it.
-	Found func(org string) (Env, error)
+	CreateChild func(org string) (Env, error)
 	// Outbox says which messages the server can send.
 	Outbox Outbox
 }
@@ -197,18 +197,18 @@ type Facts struct {
 	*fact.Request
 }
 
-// Kept is a refusal that leaves a trace: what an executor wrote is discarded,
+// RefusalWithWrites is a refusal that leaves a trace: what an executor wrote is discarded,
 // but what Keep writes is committed with the failure, such as the count of
 // wrong codes.
-type Kept struct {
+type RefusalWithWrites struct {
 	Refusal *fault.Error
 	Keep    func(*store.Tx) error
 }
 
-func (k *Kept) Error() string { return k.Refusal.Error() }
+func (k *RefusalWithWrites) Error() string { return k.Refusal.Error() }
 
 // Unwrap shows the refusal.
-func (k *Kept) Unwrap() error { return k.Refusal }
+func (k *RefusalWithWrites) Unwrap() error { return k.Refusal }
 
 // Reader is all that a query can reach.
 type Reader struct {

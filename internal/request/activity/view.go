@@ -92,7 +92,7 @@ func (c *Catalog) Render(a *domain.Activity, user func(id string) (*domain.User,
 // is not in the catalog was recorded by a newer node: its names follow from
 // the rule, which all but a few types obey.
 func (c *Catalog) names(a *domain.Activity) (names Spec, nestedKey string, nested jsontext.Value, err error) {
-	if declared := c.Activity(a.Type); declared != nil {
+	if declared := c.Op(a.Type); declared != nil {
 		nestedKey, nested, err = declared.NestedIntent(a.Intent)
 		return declared.Spec, nestedKey, nested, err
 	}

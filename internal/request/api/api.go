@@ -40,7 +40,7 @@ type Config struct {
 	MaxBody     int64
 	MaxHeader   int64
 	Timeout     time.Duration // for the work on one request
-	ServeMetric bool          // whether /metrics is on this listener
+	ServeMetrics bool          // whether /metrics is on this listener
 }
 
 // Server answers requests. Make it with New.
@@ -56,7 +56,7 @@ func New(c Config) *Server {
 		"/healthz": func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, []byte(`{"status":"ok"}`)) },
 		"/readyz":  s.readyz,
 	}
-	if c.ServeMetric {
+	if c.ServeMetrics {
 		s.pages["/metrics"] = c.Metrics.Handler().ServeHTTP
 	}
 	for path, body := range c.Documents {
@@ -122,7 +122,7 @@ type handler func(context.Context, engine.Request) (*engine.Reply, error)
 // route finds the operation. Its name is a metrics label: a closed set.
 func (s *Server) route(path string) (string, handler) {
 	if name, ok := strings.CutPrefix(path, submitPrefix); ok {
-		if p := s.Catalog.Path(name); p != nil {
+		if p := s.Catalog.Endpoint(name); p != nil {
 			return name, func(ctx context.Context, r engine.Request) (*engine.Reply, error) {
 				return s.Engine.Submit(ctx, p, r)
 			}
@@ -194,7 +194,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 
 func (s *Server) unknownPath(path string) error {
 	known := []string{explainPath}
-	for _, p := range s.Catalog.Paths {
+	for _, p := range s.Catalog.Endpoints {
 		known = append(known, submitPrefix+p.Name)
 	}
 	for _, q := range s.Catalog.Queries {

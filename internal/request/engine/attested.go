@@ -16,7 +16,7 @@ type attested struct {
 	issuedIn string // the organization that verified the contact
 	kind     domain.OTPType
 	contact  string
-	identity *domain.Identity
+	identity *domain.OIDCSubject
 }
 
 // attest reads the token of an attested stamp. One of another issuer is only
@@ -33,7 +33,7 @@ func (e *Engine) attest(s *stamp.Stamp) (*attested, error) {
 		}
 		return &attested{identity: &identity}, nil
 	}
-	v, err := token.ReadVerification(e.Keys.Identity.SignerPublicKey(), s.Attestation, e.Now())
+	v, err := token.ReadVerification(e.Keys.ServerKeys.SignerPublicKey(), s.Attestation, e.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (e *Engine) confirm(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
-	if claims.Identity != *c.attested.identity || !claims.BoundTo(c.stamp.SentKey) {
+	if claims.OIDCSubject != *c.attested.identity || !claims.BoundTo(c.stamp.SentKey) {
 		return unattested("the token's nonce is not the SHA-256 of the public key's text")
 	}
 	return nil
@@ -66,7 +66,7 @@ func unattested(why string) error {
 // identifyAttested finds the one user whom the token speaks of. A contact that
 // an organization verified itself counts there; one that a parent verified
 // counts in its children too.
-func identifyAttested(tx *store.Tx, c *caller) (*person, error) {
+func identifyAttested(tx *store.Tx, c *caller) (*principal, error) {
 	if i := c.attested.identity; i != nil {
 		user, err := tx.Users().Find(store.ByCredential, domain.OAuthCredential(*i))
 		if err != nil {
@@ -75,7 +75,7 @@ func identifyAttested(tx *store.Tx, c *caller) (*person, error) {
 		if user == nil {
 			return nil, unknownCredential(c)
 		}
-		return &person{user: user}, nil
+		return &principal{user: user}, nil
 	}
 	org, err := tx.Organization()
 	if err != nil {
@@ -103,7 +103,7 @@ func identifyAttested(tx *store.Tx, c *caller) (*person, error) {
 	if found == nil {
 		return nil, unknownCredential(c)
 	}
-	return &person{user: found}, nil
+	return &principal{user: found}, nil
 }
 
 func (a *attested) directoryKey() string {

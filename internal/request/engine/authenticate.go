@@ -33,8 +33,8 @@ type caller struct {
 	credential domain.CredentialType
 }
 
-// person is a user and the credential by which he proved himself.
-type person struct {
+// principal is a user and the credential by which he proved himself.
+type principal struct {
 	user           *domain.User
 	credentialID   string
 	credentialType domain.CredentialType
@@ -60,7 +60,7 @@ func (e *Engine) authenticate(ctx context.Context, org string, r Request, access
 	}
 	// The credential is looked up first: a key that nobody has is refused
 	// before it costs a verification.
-	if err := e.locate(ctx, org, c, access); err != nil {
+	if err := e.findCaller(ctx, org, c, access); err != nil {
 		return nil, err
 	}
 	if sent.CredentialID == "" {
@@ -126,21 +126,21 @@ func (e *Engine) authenticateReader(ctx context.Context, org string, r Request, 
 	if c.session, err = e.openSession(token); err != nil {
 		return nil, err
 	}
-	return c, e.locate(ctx, org, c, access)
+	return c, e.findCaller(ctx, org, c, access)
 }
 
-// may refuses those whose credential or whose organization is not enough for
+// authorizeSubmit refuses those whose credential or whose organization is not enough for
 // an activity.
-func (c *caller) may(a activity.Access) error {
+func (c *caller) authorizeSubmit(a activity.Access) error {
 	if c.home != c.target && !a.ByParent {
 		return fault.New(fault.InvalidArgument, fault.ReasonMismatch,
 			"organization mismatch: request is targeting organization (%q), but voters are in organization (%q); "+
 				"a parent organization may read its children and log their users in, and nothing else", c.target, c.home)
 	}
-	return c.mayRead(a)
+	return c.authorizeRead(a)
 }
 
-func (c *caller) mayRead(a activity.Access) error {
+func (c *caller) authorizeRead(a activity.Access) error {
 	if c.credential == domain.CredentialRecovery && !a.ByRecovery {
 		return fault.New(fault.PermissionDenied, fault.ReasonForbidden,
 			"request not authorized: a recovery key can only complete the recovery of its user (recover_user)")
@@ -150,7 +150,7 @@ func (c *caller) mayRead(a activity.Access) error {
 
 // identify finds the user whose credential stamped the request, and refuses a
 // credential that is unknown, expired or no longer the one that was verified.
-func (e *Engine) identify(tx *store.Tx, c *caller) (*person, error) {
+func (e *Engine) identify(tx *store.Tx, c *caller) (*principal, error) {
 	switch {
 	case c.session != nil:
 		return e.identifySession(tx, c.session)
@@ -168,7 +168,7 @@ func (e *Engine) identify(tx *store.Tx, c *caller) (*person, error) {
 		if c.coseKey != nil && !bytes.Equal(c.coseKey, passkey.COSEKey) {
 			return nil, unknownCredential(c)
 		}
-		return &person{user, passkey.ID, domain.CredentialAuthenticator, domain.PasskeyCredential(passkey.CredentialID)}, nil
+		return &principal{user, passkey.ID, domain.CredentialAuthenticator, domain.PasskeyCredential(passkey.CredentialID)}, nil
 	}
 	user, err := tx.Users().Find(store.ByCredential, domain.APIKeyCredential(c.stamp.PublicKey))
 	if err != nil {
@@ -187,7 +187,7 @@ func (e *Engine) identify(tx *store.Tx, c *caller) (*person, error) {
 		return nil, fault.New(fault.Unauthenticated, fault.ReasonAPIKeyExpired,
 			"rpc error: code = Unauthenticated desc = expired api key publicKey: %s", key.PublicKey)
 	}
-	return &person{user, key.ID, key.Type, domain.APIKeyCredential(key.PublicKey)}, nil
+	return &principal{user, key.ID, key.Type, domain.APIKeyCredential(key.PublicKey)}, nil
 }
 
 // unknownCredential is the same for an unknown key and an unknown

@@ -50,7 +50,7 @@ func BenchmarkLoginAmong(b *testing.B) {
 				}
 				request := engine.Request{Header: http.Header{header: {value}}, Body: body, Event: new(engine.Event)}
 				start := time.Now()
-				reply, err := e.Submit(context.Background(), catalog.Path("stamp_login"), request)
+				reply, err := e.Submit(context.Background(), catalog.Endpoint("stamp_login"), request)
 				took := time.Since(start)
 				if err != nil || reply.Status != http.StatusOK {
 					b.Fatalf("%v %v", reply, err)
@@ -94,7 +94,7 @@ func family(b *testing.B, s *Server, size int) *Caller {
 					key = one.Key.PublicKey()
 				}
 				org, user := ids.New(), ids.New()
-				child := tx.Found(org)
+				child := tx.CreateOrganization(org)
 				err := child.Organizations().Insert(&domain.Organization{
 					ID: org, Name: fmt.Sprint("Child ", i), ParentID: parent.OrganizationID,
 					RootQuorum: domain.Quorum{Threshold: 1, UserIDs: []string{user}},
@@ -145,7 +145,7 @@ func BenchmarkSign(b *testing.B) {
 	}
 	b.ResetTimer()
 	for i := range requests {
-		reply, err := e.Submit(context.Background(), catalog.Path("sign_raw_payload"), requests[i])
+		reply, err := e.Submit(context.Background(), catalog.Endpoint("sign_raw_payload"), requests[i])
 		if err != nil || reply.Status != http.StatusOK {
 			b.Fatalf("%v %v", reply, err)
 		}

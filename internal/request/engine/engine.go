@@ -29,7 +29,7 @@ import (
 type Config struct {
 	Store   *store.Store
 	Catalog *activity.Catalog
-	Keys    Keys
+	Keys    KeyServices
 	Limits  domain.Limits
 	Now     func() time.Time
 	// Tokens verifies the tokens of OpenID Connect issuers. nil: none are
@@ -39,12 +39,12 @@ type Config struct {
 	Outbox activity.Outbox
 }
 
-// Keys is the vault, the one who writes warrants for it, and what the server
+// KeyServices is the vault, the one who writes warrants for it, and what the server
 // signs with itself.
-type Keys struct {
+type KeyServices struct {
 	Vault    *vault.Vault
-	Clerk    *vault.Clerk
-	Identity *vault.Identity
+	Clerk    *vault.Issuer
+	ServerKeys *vault.ServerKeys
 }
 
 // TokenVerifier verifies tokens of OpenID Connect issuers. A token that is no
@@ -52,7 +52,7 @@ type Keys struct {
 type TokenVerifier interface {
 	Verify(ctx context.Context, token string) (*domain.Claims, error)
 	// Unverified is who the token says that somebody is, without proof.
-	Unverified(token string) (domain.Identity, error)
+	Unverified(token string) (domain.OIDCSubject, error)
 }
 
 // Engine serves requests. Make it with New.
@@ -101,7 +101,7 @@ type Envelope struct {
 // Submit runs one activity, in this order: envelope, stamp, parameters; then,
 // in one transaction, idempotency, freshness, decision, execution, record.
 // What fails before the transaction leaves nothing behind.
-func (e *Engine) Submit(ctx context.Context, path *activity.Path, r Request) (*Reply, error) {
+func (e *Engine) Submit(ctx context.Context, path *activity.Endpoint, r Request) (*Reply, error) {
 	envelope, version, err := e.open(path, r.Body)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (e *Engine) Submit(ctx context.Context, path *activity.Path, r Request) (*R
 	if err != nil {
 		return nil, err
 	}
-	if err := caller.may(version.Access); err != nil {
+	if err := caller.authorizeSubmit(version.Access); err != nil {
 		return nil, err
 	}
 	r.Event.OrganizationID = caller.target
@@ -119,7 +119,7 @@ func (e *Engine) Submit(ctx context.Context, path *activity.Path, r Request) (*R
 	if err != nil {
 		return nil, err
 	}
-	claim, err := e.newClaim(caller, envelope, r.Body, intent)
+	claim, err := e.newSubmission(caller, envelope, r.Body, intent)
 	if err != nil {
 		return nil, err
 	}
@@ -131,9 +131,9 @@ func (e *Engine) Submit(ctx context.Context, path *activity.Path, r Request) (*R
 	// Looking the fingerprint up costs a read, and almost no fresh request was
 	// seen before: a commit that finds it taken comes back here.
 	look := !claim.fresh || claim.tokenErr != nil
-	err = e.together(ctx, caller, func(home, tx *store.Tx) error {
+	err = e.updateWithHome(ctx, caller, func(home, tx *store.Tx) error {
 		defer func() { look = true }()
-		s := &sitting{Engine: e, ctx: ctx, home: home, tx: tx, claim: claim}
+		s := &attempt{Engine: e, ctx: ctx, home: home, tx: tx, claim: claim}
 		if s.who, err = e.identify(home, caller); err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (e *Engine) Submit(ctx context.Context, path *activity.Path, r Request) (*R
 		if intent.Ballot != nil {
 			reply, err = s.ballot(r.Event)
 		} else {
-			reply, err = s.submission(r.Event, look)
+			reply, err = s.submitOrReplay(r.Event, look)
 		}
 		return err
 	})
@@ -157,12 +157,12 @@ func (e *Engine) Submit(ctx context.Context, path *activity.Path, r Request) (*R
 	return reply, nil
 }
 
-// together runs fn in a transaction of the organization that is acted in, with
+// updateWithHome runs fn in a transaction of the organization that is acted in, with
 // a view of the caller's own. Mostly they are the same.
 //
 // A view of the parent is as new as the request: whatever was acknowledged
 // before the request began is in it.
-func (e *Engine) together(ctx context.Context, c *caller, fn func(home, tx *store.Tx) error) error {
+func (e *Engine) updateWithHome(ctx context.Context, c *caller, fn func(home, tx *store.Tx) error) error {
 	if c.home == c.target {
 		return e.Store.Update(ctx, c.target, func(tx *store.Tx) error { return fn(tx, tx) })
 	}
@@ -186,7 +186,7 @@ func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request
 	if err != nil {
 		return nil, err
 	}
-	if err := caller.mayRead(q.Access); err != nil {
+	if err := caller.authorizeRead(q.Access); err != nil {
 		return nil, err
 	}
 	if q.FindsChild {
@@ -246,7 +246,7 @@ func (e *Engine) verifyTokens(ctx context.Context, tokens []string) (map[string]
 }
 
 // open reads the envelope and finds the version that it names.
-func (e *Engine) open(path *activity.Path, body []byte) (*Envelope, *activity.Activity, error) {
+func (e *Engine) open(path *activity.Endpoint, body []byte) (*Envelope, *activity.CompiledOp, error) {
 	envelope := new(Envelope)
 	if problems := e.envelope.Decode(body, envelope); len(problems) > 0 {
 		return nil, nil, fault.Fields("", problems)

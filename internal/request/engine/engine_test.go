@@ -161,7 +161,7 @@ func backdate(t *testing.T, s *Server, body []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply, err := past.Submit(context.Background(), catalog.Path("create_user_tag"),
+	reply, err := past.Submit(context.Background(), catalog.Endpoint("create_user_tag"),
 		engine.Request{Header: http.Header{name: {value}}, Body: body, Event: new(engine.Event)})
 	if err != nil || reply.Status != http.StatusOK {
 		t.Fatalf("in the past: %v %v", reply, err)
@@ -317,7 +317,7 @@ func FuzzEnvelope(f *testing.F) {
 			t.Fatal(err)
 		}
 		request := engine.Request{Header: http.Header{name: {value}}, Body: body, Event: new(engine.Event)}
-		reply, err := e.Submit(context.Background(), catalog.Path("create_user_tag"), request)
+		reply, err := e.Submit(context.Background(), catalog.Endpoint("create_user_tag"), request)
 		checkOutcome(t, reply, err)
 		reply, err = e.Query(context.Background(), catalog.Query("list_activities"), request)
 		checkOutcome(t, reply, err)

@@ -107,7 +107,7 @@ func (e *Engine) Explain(ctx context.Context, r Request) (*Reply, error) {
 		return nil, err
 	}
 	r.Event.OrganizationID = org
-	version := e.Catalog.Activity(asked.Type)
+	version := e.Catalog.Op(asked.Type)
 	if version == nil || version.Govern.By == activity.Vote {
 		return nil, fault.Fields("", []fault.Field{{Path: "type", Description: "is not the type of an activity that can be submitted"}})
 	}
@@ -122,10 +122,10 @@ func (e *Engine) Explain(ctx context.Context, r Request) (*Reply, error) {
 		return nil, err
 	}
 	// It shows policies and people: whoever may not read them may not ask.
-	if err := caller.mayRead(activity.Access{}); err != nil {
+	if err := caller.authorizeRead(activity.Access{}); err != nil {
 		return nil, err
 	}
-	intent, err := e.Catalog.Path(version.Name).Parse(version, asked.Parameters)
+	intent, err := e.Catalog.Endpoint(version.Name).Parse(version, asked.Parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (e *Engine) Explain(ctx context.Context, r Request) (*Reply, error) {
 		}
 		r.Event.UserID = who.user.ID
 		explain := func(tx *store.Tx) error {
-			s := &sitting{Engine: e, ctx: ctx, home: home, tx: tx, who: who}
+			s := &attempt{Engine: e, ctx: ctx, home: home, tx: tx, who: who}
 			reply, err = s.explain(asked, intent, now)
 			return err
 		}
@@ -153,18 +153,18 @@ func (e *Engine) Explain(ctx context.Context, r Request) (*Reply, error) {
 	return &Reply{Status: http.StatusOK, Body: body}, err
 }
 
-func (s *sitting) explain(asked *ExplainRequest, intent *activity.Intent, now time.Time) (*ExplainReply, error) {
+func (s *attempt) explain(asked *ExplainRequest, intent *activity.Intent, now time.Time) (*ExplainReply, error) {
 	supposed, err := s.suppose(asked.Approvers, now)
 	if err != nil {
 		return nil, err
 	}
-	if intent.Activity.Govern.By == activity.Self {
+	if intent.Op.Govern.By == activity.Self {
 		return &ExplainReply{
 			Outcome: "ALLOW", Reason: "everybody may do this for himself; neither the root quorum nor policies are asked",
 			Policies: []ExplainedPolicy{}, CanApprove: []ExplainedVoter{},
 		}, nil
 	}
-	c, err := s.theCase(supposed, intent, now)
+	c, err := s.decisionInput(supposed, intent, now)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (s *sitting) explain(asked *ExplainRequest, intent *activity.Intent, now ti
 }
 
 // suppose is the activity as if these users had approved it.
-func (s *sitting) suppose(approvers []string, now time.Time) (*domain.Activity, error) {
+func (s *attempt) suppose(approvers []string, now time.Time) (*domain.Activity, error) {
 	a := &domain.Activity{OrganizationID: s.tx.Org()}
 	if approvers == nil {
 		approvers = []string{s.who.user.ID}

@@ -18,7 +18,7 @@ import (
 // Nothing proves that the user asks: it is for the command line, on a store
 // that was made for it, and no route leads to it.
 func (e *Engine) Rehearse(ctx context.Context, org, userID string, asked *ExplainRequest) (*ExplainReply, *decide.Decision, error) {
-	version := e.Catalog.Activity(asked.Type)
+	version := e.Catalog.Op(asked.Type)
 	if version == nil || version.Govern.By == activity.Vote {
 		return nil, nil, fault.Fields("", []fault.Field{{Path: "type", Description: "is not the type of an activity that can be submitted"}})
 	}
@@ -29,7 +29,7 @@ func (e *Engine) Rehearse(ctx context.Context, org, userID string, asked *Explai
 			return nil, nil, fault.Fields("", []fault.Field{{Path: "time", Description: "must be a time as in RFC 3339, such as 2026-11-15T12:00:00Z"}})
 		}
 	}
-	intent, err := e.Catalog.Path(version.Name).Parse(version, asked.Parameters)
+	intent, err := e.Catalog.Endpoint(version.Name).Parse(version, asked.Parameters)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -40,7 +40,7 @@ func (e *Engine) Rehearse(ctx context.Context, org, userID string, asked *Explai
 		if err != nil {
 			return err
 		}
-		s := &sitting{Engine: e, ctx: ctx, home: tx, tx: tx, who: &person{user: user}}
+		s := &attempt{Engine: e, ctx: ctx, home: tx, tx: tx, who: &principal{user: user}}
 		if reply, err = s.explain(asked, intent, now); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ type Reply struct {
 
 // answer replies to whoever submits an activity, new or seen before. A failed
 // one is the error that it failed with, each time.
-func (s *sitting) answer(event *Event, a *domain.Activity) (*Reply, error) {
+func (s *attempt) answer(event *Event, a *domain.Activity) (*Reply, error) {
 	if a.Status != domain.StatusFailed {
 		return s.outcome(event, a)
 	}
@@ -35,14 +35,14 @@ func (s *sitting) answer(event *Event, a *domain.Activity) (*Reply, error) {
 }
 
 // outcome replies with the activity itself, whatever became of it.
-func (s *sitting) outcome(event *Event, a *domain.Activity) (*Reply, error) {
+func (s *attempt) outcome(event *Event, a *domain.Activity) (*Reply, error) {
 	event.ActivityID, event.Status = a.ID, a.Status
 	view, err := s.view(s.home, s.tx, a, s.who.user)
 	if err != nil {
 		return nil, err
 	}
 	reply := &Reply{Status: http.StatusOK}
-	s.tx.Meanwhile(func() (err error) {
+	s.tx.DuringCommit(func() (err error) {
 		reply.Body, err = schema.Encode(activity.Reply{Activity: view})
 		return err
 	})
@@ -58,7 +58,7 @@ func (e *Engine) view(home, tx *store.Tx, a *domain.Activity, user *domain.User)
 		}
 		return found, err
 	})
-	declared := e.Catalog.Activity(a.Type)
+	declared := e.Catalog.Op(a.Type)
 	if declared != nil && declared.Private && a.Submitter().UserID != user.ID {
 		view.Result = jsontext.Value("{}")
 	}
@@ -70,12 +70,12 @@ func (e *Engine) view(home, tx *store.Tx, a *domain.Activity, user *domain.User)
 	if decider := a.DecidedBy; decider != "" && decider != home.Org() || decider == "" && home != tx {
 		return view, nil
 	}
-	s := &sitting{Engine: e, home: home, tx: tx}
+	s := &attempt{Engine: e, home: home, tx: tx}
 	intent, err := s.reopen(a)
 	if err != nil {
 		return view, err
 	}
-	c, err := s.theCase(a, intent, e.Now())
+	c, err := s.decisionInput(a, intent, e.Now())
 	if err != nil {
 		return view, err
 	}

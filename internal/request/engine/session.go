@@ -24,10 +24,10 @@ func sessionToken(h http.Header) (string, bool) {
 }
 
 func (e *Engine) openSession(text string) (*session, error) {
-	return token.ReadSession(e.Keys.Identity.SignerPublicKey(), text, e.Now())
+	return token.ReadSession(e.Keys.ServerKeys.SignerPublicKey(), text, e.Now())
 }
 
-func (e *Engine) identifySession(tx *store.Tx, s *session) (*person, error) {
+func (e *Engine) identifySession(tx *store.Tx, s *session) (*principal, error) {
 	user, err := tx.Users().Find(store.ByCredential, s.Credential)
 	if err != nil {
 		return nil, err
@@ -41,5 +41,5 @@ func (e *Engine) identifySession(tx *store.Tx, s *session) (*person, error) {
 				"rpc error: code = Unauthenticated desc = expired api key publicKey: %s", k.PublicKey)
 		}
 	}
-	return &person{user: user}, nil
+	return &principal{user: user}, nil
 }

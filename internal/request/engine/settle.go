@@ -19,25 +19,25 @@ import (
 	"latchkey/internal/store"
 )
 
-// sitting is one attempt to deal with one request, in one transaction.
-type sitting struct {
+// attempt is one attempt to deal with one request, in one transaction.
+type attempt struct {
 	*Engine
 	ctx      context.Context
 	home, tx *store.Tx
-	claim    *claim
-	who      *person
+	claim    *submission
+	who      *principal
 }
 
-// submission deals with a request to do something: it is answered if it is
+// submitOrReplay deals with a request to do something: it is answered if it is
 // known, joined if it waits for votes, and else done.
-func (s *sitting) submission(event *Event, look bool) (*Reply, error) {
+func (s *attempt) submitOrReplay(event *Event, look bool) (*Reply, error) {
 	if look {
 		recorded, err := s.tx.Recorded(s.claim.timestampMs, s.claim.fingerprint)
 		if err != nil {
 			return nil, err
 		}
 		if recorded != nil {
-			return s.again(event, recorded)
+			return s.replay(event, recorded)
 		}
 	}
 	now := s.Now()
@@ -57,16 +57,16 @@ func (s *sitting) submission(event *Event, look bool) (*Reply, error) {
 	return s.answer(event, record)
 }
 
-// again deals with bytes that are recorded already. From somebody else they
+// replay deals with bytes that are recorded already. From somebody else they
 // are an approval, if the activity waits for one, and a request of his own, if
 // whoever sent them first had no say.
-func (s *sitting) again(event *Event, recorded *domain.Activity) (*Reply, error) {
+func (s *attempt) replay(event *Event, recorded *domain.Activity) (*Reply, error) {
 	if voted(recorded, s.who.user.ID) {
 		return s.answer(event, recorded)
 	}
 	switch {
 	case recorded.Status == domain.StatusConsensusNeeded:
-		return s.cast(event, recorded, domain.VoteApproved, "")
+		return s.addVote(event, recorded, domain.VoteApproved, "")
 	case recorded.Refused:
 		if s.claim.checkFresh(s.Now()) != nil || s.claim.tokenErr != nil {
 			return s.answer(event, recorded)
@@ -78,7 +78,7 @@ func (s *sitting) again(event *Event, recorded *domain.Activity) (*Reply, error)
 
 // takeOver lets somebody with a say do what was refused to others. Without it
 // a member could spoil a request of somebody else by sending it first.
-func (s *sitting) takeOver(event *Event, recorded *domain.Activity) (*Reply, error) {
+func (s *attempt) takeOver(event *Event, recorded *domain.Activity) (*Reply, error) {
 	now := s.Now()
 	taken := *recorded
 	taken.Votes = append([]domain.Vote(nil), recorded.Votes...)
@@ -102,7 +102,7 @@ func (s *sitting) takeOver(event *Event, recorded *domain.Activity) (*Reply, err
 // settle decides on the activity with the votes that it has, and executes it
 // if it is allowed. A refusal, by the decision or by the executor, makes it
 // FAILED; any other error is returned, and nothing is recorded.
-func (s *sitting) settle(a *domain.Activity, intent *activity.Intent, now time.Time) error {
+func (s *attempt) settle(a *domain.Activity, intent *activity.Intent, now time.Time) error {
 	decision, err := s.decide(a, intent, now)
 	if err != nil {
 		if refusal, ok := refused(err); ok {
@@ -129,7 +129,7 @@ func (s *sitting) settle(a *domain.Activity, intent *activity.Intent, now time.T
 		return err
 	}
 	s.tx.Discard()
-	var kept *activity.Kept
+	var kept *activity.RefusalWithWrites
 	if errors.As(err, &kept) {
 		if err := kept.Keep(s.tx); err != nil {
 			return err
@@ -151,7 +151,7 @@ func fail(a *domain.Activity, refusal *fault.Error) (err error) {
 }
 
 // wait leaves the activity to votes.
-func (s *sitting) wait(a *domain.Activity) error {
+func (s *attempt) wait(a *domain.Activity) error {
 	a.Status = domain.StatusConsensusNeeded
 	fingerprint := hex.EncodeToString(a.Fingerprint[:])
 	known, err := s.tx.Waiting().Lookup(fingerprint)
@@ -162,24 +162,24 @@ func (s *sitting) wait(a *domain.Activity) error {
 }
 
 // decide asks quorum and policies of the deciding organization.
-func (s *sitting) decide(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Decision, error) {
-	if intent.Activity.Govern.By == activity.Self {
+func (s *attempt) decide(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Decision, error) {
+	if intent.Op.Govern.By == activity.Self {
 		return &decide.Decision{Outcome: decide.Allow}, nil // the operation looks whom it is about
 	}
-	c, err := s.theCase(a, intent, now)
+	c, err := s.decisionInput(a, intent, now)
 	if err != nil {
 		return nil, err
 	}
 	return c.Decide()
 }
 
-// theCase is what a decision on the activity rests on.
-func (s *sitting) theCase(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Case, error) {
+// decisionInput is what a decision on the activity rests on.
+func (s *attempt) decisionInput(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Case, error) {
 	org, err := s.home.Organization()
 	if err != nil {
 		return nil, err
 	}
-	govern := intent.Activity.Govern
+	govern := intent.Op.Govern
 	return &decide.Case{
 		Organization: org, Activity: a, Now: now,
 		Load:     func() (*decide.Rules, error) { return decide.RulesOf(s.home) },
@@ -189,7 +189,7 @@ func (s *sitting) theCase(a *domain.Activity, intent *activity.Intent, now time.
 		Users:    func() ([]*domain.User, error) { return s.home.Users().List("", 0) },
 		Facts: func() (*fact.Request, error) {
 			f := &fact.Request{Activity: fact.Activity{
-				Type: intent.Activity.Type, Kind: intent.Activity.Kind(),
+				Type: intent.Op.Type, Kind: intent.Op.Kind(),
 				Resource: string(govern.Resource), Action: string(govern.Action),
 			}}
 			known := &contracts{tx: s.tx}
@@ -207,11 +207,11 @@ func ownUser(a *domain.Activity, intent *activity.Intent) string {
 }
 
 // execute runs the operation, with a warrant for the keys that it may use.
-func (s *sitting) execute(a *domain.Activity, intent *activity.Intent, now time.Time) (jsontext.Value, error) {
+func (s *attempt) execute(a *domain.Activity, intent *activity.Intent, now time.Time) (jsontext.Value, error) {
 	if s.claim.warrant == nil { // the same one for all attempts
 		s.claim.warrant = s.Keys.Clerk.Warrant(a.OrganizationID, a.ID, a.Fingerprint)
 	}
-	session, err := s.Keys.Vault.Begin(s.claim.warrant, s.tx.Shelf())
+	session, err := s.Keys.Vault.Begin(s.claim.warrant, s.tx.Ciphertexts())
 	if err != nil {
 		return nil, err
 	}
@@ -220,22 +220,22 @@ func (s *sitting) execute(a *domain.Activity, intent *activity.Intent, now time.
 		return nil, err
 	}
 	env := activity.Env{
-		Tx: s.tx, Keys: session, Identity: s.Keys.Identity,
+		Tx: s.tx, Vault: session, ServerKeys: s.Keys.ServerKeys,
 		UserID: a.Submitter().UserID, CredentialType: s.who.credentialType, Credential: s.who.credentialKey, Home: a.DecidedBy,
 		Now: now, NewID: ids.New, Limits: s.Limits, Claims: a.Claims, Origins: origins, Outbox: s.Outbox,
 	}
-	env.Found = func(org string) (activity.Env, error) { return s.found(env, a, org) }
+	env.CreateChild = func(org string) (activity.Env, error) { return s.createChild(env, a, org) }
 	return intent.Exec(s.ctx, env)
 }
 
-// found opens what an operation can reach in an organization that it founds.
+// createChild opens what an operation can reach in an organization that it founds.
 // The warrant for its keys is of the same activity; it dies with the sitting.
-func (s *sitting) found(env activity.Env, a *domain.Activity, org string) (activity.Env, error) {
-	child := s.tx.Found(org)
-	session, err := s.Keys.Vault.Begin(s.Keys.Clerk.Warrant(org, a.ID, a.Fingerprint), child.Shelf())
+func (s *attempt) createChild(env activity.Env, a *domain.Activity, org string) (activity.Env, error) {
+	child := s.tx.CreateOrganization(org)
+	session, err := s.Keys.Vault.Begin(s.Keys.Clerk.Warrant(org, a.ID, a.Fingerprint), child.Ciphertexts())
 	if err != nil {
 		return activity.Env{}, err
 	}
-	env.Tx, env.Keys, env.Found = child, session, nil
+	env.Tx, env.Vault, env.CreateChild = child, session, nil
 	return env, nil
 }

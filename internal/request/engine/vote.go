@@ -12,7 +12,7 @@ import (
 )
 
 // ballot deals with a request that votes on an activity.
-func (s *sitting) ballot(event *Event) (*Reply, error) {
+func (s *attempt) ballot(event *Event) (*Reply, error) {
 	ballot := s.claim.intent.Ballot
 	known, err := s.tx.Waiting().Lookup(strings.TrimPrefix(ballot.Fingerprint, "sha256:"))
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *sitting) ballot(event *Event) (*Reply, error) {
 	if err := s.claim.checkFresh(s.Now()); err != nil {
 		return nil, err
 	}
-	return s.cast(event, a, ballot.Selection, message)
+	return s.addVote(event, a, ballot.Selection, message)
 }
 
 // voted reports whether the user is among the voters of an activity.
@@ -45,9 +45,9 @@ func voted(a *domain.Activity, userID string) bool {
 	return slices.ContainsFunc(a.Votes, func(v domain.Vote) bool { return v.UserID == userID })
 }
 
-// cast adds a vote to an activity and settles it anew, with what holds now: the
+// addVote adds a vote to an activity and settles it anew, with what holds now: the
 // policies, the users and their credentials, the time.
-func (s *sitting) cast(event *Event, a *domain.Activity, selection domain.Selection, message string) (*Reply, error) {
+func (s *attempt) addVote(event *Event, a *domain.Activity, selection domain.Selection, message string) (*Reply, error) {
 	if a.Status != domain.StatusConsensusNeeded {
 		return nil, fault.Invalid("the activity is already %s; only an activity that waits for votes can be voted on",
 			strings.ToLower(strings.TrimPrefix(string(a.Status), "ACTIVITY_STATUS_")))
@@ -60,7 +60,7 @@ func (s *sitting) cast(event *Event, a *domain.Activity, selection domain.Select
 		return nil, err
 	}
 	now := s.Now()
-	c, err := s.theCase(a, intent, now)
+	c, err := s.decisionInput(a, intent, now)
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +98,15 @@ func noVote() error {
 
 // reopen reads the intent of a recorded activity out of the bytes that were
 // signed, so that what was approved is what runs.
-func (s *sitting) reopen(a *domain.Activity) (*activity.Intent, error) {
+func (s *attempt) reopen(a *domain.Activity) (*activity.Intent, error) {
 	envelope := new(Envelope)
 	if err := json.Unmarshal([]byte(a.Body), envelope); err != nil {
 		return nil, err
 	}
-	declared := s.Catalog.Activity(a.Type)
+	declared := s.Catalog.Op(a.Type)
 	if declared == nil {
 		return nil, fault.New(fault.Unavailable, fault.ReasonUnspecified,
 			"this node does not know activities of type %s; send the request again, to another node", a.Type)
 	}
-	return s.Catalog.Path(declared.Name).Parse(declared, envelope.Parameters)
+	return s.Catalog.Endpoint(declared.Name).Parse(declared, envelope.Parameters)
 }

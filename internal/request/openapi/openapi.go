@@ -19,7 +19,7 @@ type object = map[string]any
 func Document(c *activity.Catalog, version string) ([]byte, error) {
 	components := object{"Error": errorSchema()}
 	paths := object{}
-	for _, p := range c.Paths {
+	for _, p := range c.Endpoints {
 		paths["/public/v1/submit/"+p.Name] = object{"post": submit(p, components)}
 	}
 	for _, q := range c.Queries {
@@ -59,7 +59,7 @@ func Document(c *activity.Catalog, version string) ([]byte, error) {
 	}, json.Deterministic(true), jsontext.WithIndent("  "))
 }
 
-func submit(p *activity.Path, components object) object {
+func submit(p *activity.Endpoint, components object) object {
 	var versions []any
 	for _, a := range p.Versions {
 		versions = append(versions, envelope(a, components))
@@ -75,7 +75,7 @@ func submit(p *activity.Path, components object) object {
 
 // envelope describes a request for one version, and, under x-latchkey, what
 // the generic schema of the reply cannot say about it.
-func envelope(a *activity.Activity, components object) object {
+func envelope(a *activity.CompiledOp, components object) object {
 	e := schema.Of[engine.Envelope]().OpenAPI(components).(object)
 	properties := maps.Clone(e["properties"].(object))
 	properties["type"] = object{"type": "string", "const": a.Type, "description": "Activity type."}

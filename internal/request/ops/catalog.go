@@ -8,7 +8,7 @@ import "latchkey/internal/request/activity"
 // and one line here.
 func Catalog() *activity.Catalog {
 	return activity.NewCatalog(
-		[]*activity.Activity{
+		[]*activity.CompiledOp{
 			ApproveActivity.Compile(),
 			CreateAPIKeys.Compile(),
 			CreateAPIKeysV2.Compile(),

@@ -48,7 +48,7 @@ type operation struct {
 func operations() []operation {
 	var all []operation
 	catalog := ops.Catalog()
-	for _, p := range catalog.Paths {
+	for _, p := range catalog.Endpoints {
 		for _, a := range p.Versions {
 			all = append(all, operation{p.Name, a.Type, a.Params, a.Govern.By, p.Newest().Params})
 		}

@@ -35,7 +35,7 @@ func verifyContact(e activity.Env, text string, t domain.OTPType, contact string
 // readVerification reads a token that counts in the organization: one that was
 // issued there, or by its parent.
 func readVerification(e activity.Env, text string) (*token.Verification, error) {
-	v, err := token.ReadVerification(e.Identity.SignerPublicKey(), text, e.Now)
+	v, err := token.ReadVerification(e.ServerKeys.SignerPublicKey(), text, e.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func createPrivateKeys(_ context.Context, e activity.Env, p *CreatePrivateKeysPa
 	var result CreatePrivateKeysResultV2
 	for _, params := range p.PrivateKeys {
 		key := &domain.PrivateKey{ID: e.NewID(), Name: params.PrivateKeyName, Curve: params.Curve, TagIDs: params.PrivateKeyTags}
-		public, err := e.Keys.CreateKey(key.ID, key.Curve)
+		public, err := e.Vault.CreateKey(key.ID, key.Curve)
 		if err != nil {
 			return CreatePrivateKeysResultV2{}, err
 		}

@@ -51,7 +51,7 @@ func createReadOnlySession(_ context.Context, e activity.Env, _ *CreateReadOnlyS
 		return ReadOnlySessionResult{}, fault.Invalid("a session belongs to a credential; stamp the request with an API key or a passkey")
 	}
 	ends := e.Now.Add(readOnlyLifetime).Unix()
-	text, err := token.WriteSession(e.Identity, token.Session{
+	text, err := token.WriteSession(e.ServerKeys, token.Session{
 		OrganizationID: org.ID, UserID: user.ID, Credential: e.Credential, ExpiresAt: ends,
 	})
 	return ReadOnlySessionResult{

@@ -107,7 +107,7 @@ func createSubOrganization(ctx context.Context, e activity.Env, p *SubOrganizati
 			"a sub-organization cannot have sub-organizations: create it in the parent organization")
 	}
 	result := SubOrganizationResult{SubOrganizationID: e.NewID()}
-	child, err := e.Found(result.SubOrganizationID)
+	child, err := e.CreateChild(result.SubOrganizationID)
 	if err != nil {
 		return SubOrganizationResult{}, err
 	}

@@ -38,7 +38,7 @@ func createWallet(_ context.Context, e activity.Env, p *CreateWalletParams) (Cre
 	if err := newWallet(e, wallet); err != nil {
 		return CreateWalletResult{}, err
 	}
-	if err := e.Keys.CreateSeed(wallet.ID, int(cmp.Or(p.MnemonicLength, defaultWords))); err != nil {
+	if err := e.Vault.CreateSeed(wallet.ID, int(cmp.Or(p.MnemonicLength, defaultWords))); err != nil {
 		return CreateWalletResult{}, err
 	}
 	addresses, err := addAccounts(e, wallet.ID, p.Accounts)

@@ -41,7 +41,7 @@ func createWalletAccounts(_ context.Context, e activity.Env, p *CreateWalletAcco
 	var result CreateWalletAccountsResult
 	for _, params := range p.Accounts {
 		account, err := derive(params, func(at derivation.Path) ([]byte, error) {
-			return e.Keys.Derive(p.WalletID, params.Curve, at)
+			return e.Vault.Derive(p.WalletID, params.Curve, at)
 		})
 		if err != nil {
 			return CreateWalletAccountsResult{}, err

@@ -36,7 +36,7 @@ func deletePrivateKeys(_ context.Context, e activity.Env, p *DeletePrivateKeysPa
 		if !key.Exported && !p.DeleteWithoutExport {
 			return DeletePrivateKeysResult{}, notExported("private key", id)
 		}
-		if err := e.Keys.Destroy(id); err != nil {
+		if err := e.Vault.Destroy(id); err != nil {
 			return DeletePrivateKeysResult{}, err
 		}
 		if err := e.Tx.PrivateKeys().Delete(id); err != nil {

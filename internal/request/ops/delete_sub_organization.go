@@ -81,7 +81,7 @@ func clear(e activity.Env) error {
 		return err
 	}
 	for _, t := range targets {
-		if err := e.Keys.DropImportTarget(t.ID); err != nil {
+		if err := e.Vault.DropImportTarget(t.ID); err != nil {
 			return err
 		}
 	}

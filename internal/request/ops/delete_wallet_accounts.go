@@ -40,7 +40,7 @@ func deleteWalletAccounts(_ context.Context, e activity.Env, p *DeleteWalletAcco
 		if !account.Exported && !wallet.Exported && !p.DeleteWithoutExport {
 			return DeleteWalletAccountsResult{}, notExported("wallet account", id)
 		}
-		if err := e.Keys.Destroy(id); err != nil {
+		if err := e.Vault.Destroy(id); err != nil {
 			return DeleteWalletAccountsResult{}, err
 		}
 		if err := e.Tx.WalletAccounts().Delete(id); err != nil {

@@ -50,7 +50,7 @@ func deleteWallets(_ context.Context, e activity.Env, p *DeleteWalletsParams) (D
 			}
 			secrets = append(secrets, account.ID)
 		}
-		if err := e.Keys.Destroy(secrets...); err != nil {
+		if err := e.Vault.Destroy(secrets...); err != nil {
 			return DeleteWalletsResult{}, err
 		}
 		if err := e.Tx.Wallets().Delete(id); err != nil {

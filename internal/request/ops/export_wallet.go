@@ -58,11 +58,11 @@ func exportWallet(_ context.Context, e activity.Env, p *ExportWalletParams) (Exp
 	if err != nil {
 		return ExportWalletResult{}, err
 	}
-	enc, ciphertext, err := e.Keys.ExportSeed(p.WalletID, string(p.Language), recipient)
+	enc, ciphertext, err := e.Vault.ExportSeed(p.WalletID, string(p.Language), recipient)
 	if err != nil {
 		return ExportWalletResult{}, err
 	}
-	text, err := bundle.Export(e.Identity, enc, ciphertext, e.Tx.Org())
+	text, err := bundle.Export(e.ServerKeys, enc, ciphertext, e.Tx.Org())
 	return ExportWalletResult{WalletID: p.WalletID, ExportBundle: text}, err
 }
 
@@ -72,11 +72,11 @@ func exportKey(e activity.Env, keyID, targetPublicKey string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	enc, ciphertext, err := e.Keys.ExportKey(keyID, recipient)
+	enc, ciphertext, err := e.Vault.ExportKey(keyID, recipient)
 	if err != nil {
 		return "", err
 	}
-	return bundle.Export(e.Identity, enc, ciphertext, e.Tx.Org())
+	return bundle.Export(e.ServerKeys, enc, ciphertext, e.Tx.Org())
 }
 
 func recipientKey(text string) ([]byte, error) {

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // TestNames pins every name that clients rely on: a change shows in review.
 func TestNames(t *testing.T) {
 	var names strings.Builder
-	for _, p := range ops.Catalog().Paths {
+	for _, p := range ops.Catalog().Endpoints {
 		for _, a := range p.Versions {
 			fmt.Fprintf(&names, "submit/%s %s %s %s %s/%s\n", p.Name, a.Type, a.IntentKey, a.ResultKey, a.Govern.Resource, a.Govern.Action)
 		}
@@ -99,7 +99,7 @@ func TestEveryDeclarationIsListed(t *testing.T) {
 	}
 	catalog := ops.Catalog()
 	served := len(catalog.Queries)
-	for _, p := range catalog.Paths {
+	for _, p := range catalog.Endpoints {
 		served += len(p.Versions)
 	}
 	if declared != served {

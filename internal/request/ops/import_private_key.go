@@ -40,7 +40,7 @@ func importPrivateKey(_ context.Context, e activity.Env, p *ImportPrivateKeyPara
 		return CreatedPrivateKey{}, err
 	}
 	key := &domain.PrivateKey{ID: e.NewID(), Name: p.PrivateKeyName, Curve: p.Curve, Imported: true}
-	public, err := e.Keys.ImportKey(key.ID, target, p.Curve, []byte(p.EncryptedBundle))
+	public, err := e.Vault.ImportKey(key.ID, target, p.Curve, []byte(p.EncryptedBundle))
 	if err != nil {
 		return CreatedPrivateKey{}, err
 	}

@@ -34,7 +34,7 @@ func importWallet(_ context.Context, e activity.Env, p *ImportWalletParams) (Cre
 	if err := newWallet(e, wallet); err != nil {
 		return CreateWalletResult{}, err
 	}
-	if err := e.Keys.ImportSeed(wallet.ID, target, []byte(p.EncryptedBundle)); err != nil {
+	if err := e.Vault.ImportSeed(wallet.ID, target, []byte(p.EncryptedBundle)); err != nil {
 		return CreateWalletResult{}, err
 	}
 	addresses, err := addAccounts(e, wallet.ID, p.Accounts)

@@ -51,14 +51,14 @@ func newImportTarget(e activity.Env, userID string, kind domain.ImportKind) (Ini
 	if err := dropImportTarget(e, id); err != nil {
 		return InitImportResult{}, err
 	}
-	public, err := e.Keys.NewImportTarget(id)
+	public, err := e.Vault.NewImportTarget(id)
 	if err != nil {
 		return InitImportResult{}, err
 	}
 	if err := e.Tx.ImportTargets().Insert(&domain.ImportTarget{ID: id, UserID: userID, Kind: kind, CreatedAt: e.Now}); err != nil {
 		return InitImportResult{}, err
 	}
-	text, err := bundle.Target(e.Identity, public, e.Tx.Org(), userID)
+	text, err := bundle.Target(e.ServerKeys, public, e.Tx.Org(), userID)
 	return InitImportResult{ImportBundle: text}, err
 }
 
@@ -71,7 +71,7 @@ func dropImportTarget(e activity.Env, id string) error {
 	if err != nil {
 		return err
 	}
-	return e.Keys.DropImportTarget(id)
+	return e.Vault.DropImportTarget(id)
 }
 
 // importTargetID: an import names its user and nothing else, so that each user

@@ -98,6 +98,6 @@ func initOTPV3(_ context.Context, e activity.Env, p *InitOTPParamsV2) (InitOTPRe
 	if err != nil {
 		return InitOTPResultV2{}, err
 	}
-	text, err := bundle.Target(e.Identity, target, e.Tx.Org(), e.UserID)
+	text, err := bundle.Target(e.ServerKeys, target, e.Tx.Org(), e.UserID)
 	return InitOTPResultV2{OTPID: otp.ID, OTPEncryptionTargetBundle: text}, err
 }

@@ -317,7 +317,7 @@ func sealedNames(t *testing.T, s *Server) []string {
 	var names []string
 	err := s.Store.View(context.Background(), s.Root.OrganizationID, func(tx *store.Tx) error {
 		var err error
-		names, err = tx.Shelf().Names()
+		names, err = tx.Ciphertexts().Names()
 		return err
 	})
 	if err != nil {

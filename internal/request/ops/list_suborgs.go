@@ -64,8 +64,8 @@ func (p *SuborgFilter) tokens() []string {
 	return []string{p.FilterValue}
 }
 
-func (p *SuborgFilter) claims() (domain.Identity, error) {
-	var i domain.Identity
+func (p *SuborgFilter) claims() (domain.OIDCSubject, error) {
+	var i domain.OIDCSubject
 	return i, json.Unmarshal([]byte(p.FilterValue), &i, json.RejectUnknownMembers(true))
 }
 
@@ -128,7 +128,7 @@ func (p *SuborgFilter) key(r activity.Reader) (string, error) {
 	case "PUBLIC_KEY":
 		return domain.ChildByCredential(domain.APIKeyCredential(strings.ToLower(p.FilterValue))), nil
 	case "OIDC_TOKEN":
-		return domain.ChildByCredential(domain.OAuthCredential(r.Claims[p.FilterValue].Identity)), nil
+		return domain.ChildByCredential(domain.OAuthCredential(r.Claims[p.FilterValue].OIDCSubject)), nil
 	case "OIDC_CLAIMS":
 		identity, err := p.claims()
 		return domain.ChildByCredential(domain.OAuthCredential(identity)), err

@@ -73,7 +73,7 @@ func sealedLogIn(e activity.Env, userID, target string, k newKey) (id, bundle st
 	if err != nil {
 		return "", "", ends, fault.Invalid("targetPublicKey must be hex")
 	}
-	public, bundle, err := e.Keys.NewCredential(recipient)
+	public, bundle, err := e.Vault.NewCredential(recipient)
 	if err != nil {
 		return "", "", ends, err
 	}
@@ -84,7 +84,7 @@ func sealedLogIn(e activity.Env, userID, target string, k newKey) (id, bundle st
 
 // session writes what a client keeps of a login.
 func session(e activity.Env, userID, publicKey string, ends time.Time) (string, error) {
-	return token.WriteLogin(e.Identity, token.Login{
+	return token.WriteLogin(e.ServerKeys, token.Login{
 		ExpiresAt: ends, PublicKey: publicKey, UserID: userID, OrganizationID: e.Tx.Org(),
 	})
 }

@@ -84,7 +84,7 @@ func checkSession(t *testing.T, s *Server, session string) {
 	if err != nil || len(raw) != 64 {
 		t.Fatalf("signature: %v", err)
 	}
-	public, err := hex.DecodeString(s.Keys.Identity.SessionPublicKey())
+	public, err := hex.DecodeString(s.Keys.ServerKeys.SessionPublicKey())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func post(e activity.Env, m notify.Message, s Sender, c EmailLook) error {
 	if err != nil {
 		return err
 	}
-	sealed, err := e.Identity.SealNote(domain.OutboxPurpose, body)
+	sealed, err := e.ServerKeys.SealMessage(domain.OutboxPurpose, body)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func userOfToken(e activity.Env, token, publicKey string) (*domain.User, error) 
 		return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidOIDCToken,
 			"invalid OIDC token: its nonce is not the hex SHA-256 of the public key's text; ask the issuer for a token with that nonce")
 	}
-	user, err := e.Tx.Users().Find(store.ByCredential, domain.OAuthCredential(claims.Identity))
+	user, err := e.Tx.Users().Find(store.ByCredential, domain.OAuthCredential(claims.OIDCSubject))
 	if err == nil && user == nil {
 		err = fault.New(fault.NotFound, fault.ReasonInvalidOIDCToken,
 			"no user of the organization has an OAuth provider with the token's issuer, audience and subject")

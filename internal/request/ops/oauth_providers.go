@@ -82,20 +82,20 @@ func withTokens(list []OauthProviderParams) []OauthProviderParamsV2 {
 // proven: by its own token, or by another one's for the same person at the same
 // issuer.
 func addOauthProviders(e activity.Env, u *domain.User, list []OauthProviderParamsV2) ([]string, error) {
-	var proven []domain.Identity
+	var proven []domain.OIDCSubject
 	for _, token := range tokens(list) {
 		claims, ok := e.Claims[token]
 		if !ok {
 			return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidOIDCToken, "invalid OIDC token: it was not verified")
 		}
-		proven = append(proven, claims.Identity)
+		proven = append(proven, claims.OIDCSubject)
 	}
 	var ids []string
 	for i, p := range list {
-		identity := e.Claims[p.OidcToken].Identity
+		identity := e.Claims[p.OidcToken].OIDCSubject
 		if c := p.OidcClaims; c != nil {
-			identity = domain.Identity{Issuer: c.Issuer, Audience: c.Audience, Subject: c.Subject}
-			if !slices.ContainsFunc(proven, func(i domain.Identity) bool { return i.Issuer == c.Issuer && i.Subject == c.Subject }) {
+			identity = domain.OIDCSubject{Issuer: c.Issuer, Audience: c.Audience, Subject: c.Subject}
+			if !slices.ContainsFunc(proven, func(i domain.OIDCSubject) bool { return i.Issuer == c.Issuer && i.Subject == c.Subject }) {
 				return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidOIDCToken, "invalid OIDC token: oauthProviders.%d.oidcClaims %s", i, unproven)
 			}
 		}
@@ -108,7 +108,7 @@ func addOauthProviders(e activity.Env, u *domain.User, list []OauthProviderParam
 	return ids, nil
 }
 
-func addOauthProvider(e activity.Env, u *domain.User, name string, identity domain.Identity) (string, error) {
+func addOauthProvider(e activity.Env, u *domain.User, name string, identity domain.OIDCSubject) (string, error) {
 	if limit := e.Limits.OAuthProviders; limit > 0 && len(u.OAuthProviders) >= limit {
 		return "", fault.Exhausted("user has exceeded maximum oauth providers (%d); delete one first", limit)
 	}

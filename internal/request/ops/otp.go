@@ -97,7 +97,7 @@ func sendCode(e activity.Env, p *CodeParams, appName string, c EmailLook, auth, 
 		return nil, nil, err
 	}
 	if sealed {
-		if target, err = e.Keys.NewNoteTarget(otp.ID); err != nil {
+		if target, err = e.Vault.NewMessageTarget(otp.ID); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -147,7 +147,7 @@ func limitCodes(e activity.Env, p *CodeParams) error {
 
 func dropCode(tx *store.Tx, o *domain.OTP) error {
 	if o.Sealed {
-		if err := vault.DropNoteTarget(tx.Shelf(), o.ID); err != nil {
+		if err := vault.DropMessageTarget(tx.Ciphertexts(), o.ID); err != nil {
 			return err
 		}
 	}
@@ -174,7 +174,7 @@ func newCode(p *CodeParams) (string, error) {
 // read as what it looks like.
 func codeMAC(e activity.Env, id, code string) ([]byte, error) {
 	code = strings.NewReplacer("O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(code))
-	return e.Identity.MAC("otp", []byte(id+" "+code))
+	return e.ServerKeys.MAC("otp", []byte(id+" "+code))
 }
 
 // useCode takes a code that was sent, once. A wrong one is counted; after a few
@@ -206,7 +206,7 @@ func useCode(e activity.Env, id string, auth, sealed bool, read func(*domain.OTP
 	}
 	if subtle.ConstantTimeCompare(mac, otp.MAC) != 1 {
 		left := domain.OTPAttempts - otp.Attempts - 1
-		return nil, &activity.Kept{
+		return nil, &activity.RefusalWithWrites{
 			Refusal: fault.Invalid("Invalid OTP code: it is not the one that was sent; tries left: %d", left),
 			Keep: func(tx *store.Tx) error {
 				return tx.OTPs().Edit(otp.ID, func(o *domain.OTP) error { o.Attempts++; return nil })

@@ -89,7 +89,7 @@ func TestRewrap(t *testing.T) {
 }
 
 // open tries a master key on a store.
-func open(t *testing.T, url, source string) (keys engine.Keys, err error) {
+func open(t *testing.T, url, source string) (keys engine.KeyServices, err error) {
 	t.Helper()
 	var s *store.Store
 	if s, err = server.OpenStore(t.Context(), url); err != nil {

@@ -105,7 +105,7 @@ func signEthereum(e activity.Env, key *signer, raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, unparsable(err)
 	}
-	s, err := e.Keys.SignDigest(key.id, key.curve, tx.Digest())
+	s, err := e.Vault.SignDigest(key.id, key.curve, tx.Digest())
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func signTron(e activity.Env, key *signer, raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, unparsable(err)
 	}
-	s, err := e.Keys.SignDigest(key.id, key.curve, tx.Digest())
+	s, err := e.Vault.SignDigest(key.id, key.curve, tx.Digest())
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func signSolana(e activity.Env, key *signer, raw []byte) ([]byte, error) {
 	if !ok {
 		return nil, fault.Invalid("signWith is not among the signers that the transaction requires")
 	}
-	s, err := e.Keys.SignMessage(key.id, tx.Message())
+	s, err := e.Vault.SignMessage(key.id, tx.Message())
 	if err != nil {
 		return nil, err
 	}

@@ -115,12 +115,12 @@ func ethereumAddress(c curve.KeyCurve, publicKey []byte) func() string {
 // sign signs a digest or, on Ed25519, a message.
 func (s *signer) sign(e activity.Env, payload []byte) (vault.Signature, error) {
 	if s.curve == curve.KeyEd25519 {
-		return e.Keys.SignMessage(s.id, payload)
+		return e.Vault.SignMessage(s.id, payload)
 	}
 	if address.IsTaproot(s.format) {
-		return e.Keys.SignTaproot(s.id, [32]byte(payload))
+		return e.Vault.SignTaproot(s.id, [32]byte(payload))
 	}
-	return e.Keys.SignDigest(s.id, s.curve, [32]byte(payload))
+	return e.Vault.SignDigest(s.id, s.curve, [32]byte(payload))
 }
 
 // Encoding says how a payload is written.

@@ -76,7 +76,7 @@ func verifyOTP(_ context.Context, e activity.Env, p *VerifyOTPParams) (VerifyOTP
 func verifyOTPV2(_ context.Context, e activity.Env, p *VerifyOTPParamsV2) (VerifyOTPResult, error) {
 	var key string
 	otp, err := useCode(e, p.OTPID, false, true, func(o *domain.OTP) (string, error) {
-		plain, err := e.Keys.OpenNoteBundle(o.ID, []byte(p.EncryptedOTPBundle))
+		plain, err := e.Vault.OpenMessageBundle(o.ID, []byte(p.EncryptedOTPBundle))
 		if err != nil {
 			return "", err
 		}
@@ -105,7 +105,7 @@ func verified(e activity.Env, otp *domain.OTP, publicKey string, seconds schema.
 	if seconds == 0 {
 		seconds = 3600
 	}
-	text, err := token.WriteVerification(e.Identity, token.Verification{
+	text, err := token.WriteVerification(e.ServerKeys, token.Verification{
 		ID: e.NewID(), OrganizationID: e.Tx.Org(), Type: otp.Type, Contact: otp.Contact, PublicKey: publicKey,
 		ExpiresAt: e.Now.Add(time.Duration(seconds) * time.Second),
 	})

@@ -82,7 +82,7 @@ func addAccounts(e activity.Env, walletID string, accounts []AccountParams) ([]s
 	for i, params := range accounts {
 		id := e.NewID()
 		account, err := derive(params, func(p derivation.Path) ([]byte, error) {
-			return e.Keys.StoreDerived(id, walletID, params.Curve, p)
+			return e.Vault.StoreDerived(id, walletID, params.Curve, p)
 		})
 		if err != nil {
 			return nil, err

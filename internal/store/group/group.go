@@ -96,8 +96,8 @@ func (q *Queue) Do(ctx context.Context, c *store.Commit) error {
 	q.waiting = append(q.waiting, e)
 	q.signal()
 	q.mu.Unlock()
-	if c.Meanwhile != nil {
-		c.Meanwhile()
+	if c.During != nil {
+		c.During()
 	}
 
 	select {

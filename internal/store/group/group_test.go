@@ -192,7 +192,7 @@ func TestLimits(t *testing.T) {
 				var wg sync.WaitGroup
 				for range 10 {
 					wg.Go(func() {
-						c := &store.Commit{Activity: &store.Activity{Body: make([]byte, tc.body)}}
+						c := &store.Commit{Activity: &store.ActivityRow{Body: make([]byte, tc.body)}}
 						if err := q.Do(t.Context(), c); err != nil {
 							t.Error(err)
 						}

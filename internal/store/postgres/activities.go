@@ -12,7 +12,7 @@ import (
 const completed = `ACTIVITY_STATUS_COMPLETED`
 
 // Activities implements store.Driver.
-func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery) ([]store.Activity, error) {
+func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery) ([]store.ActivityRow, error) {
 	sql, args := listActivities(org, q)
 	list, err := read(ctx, db, all(activityOf), sql, args...)
 	if err != nil {

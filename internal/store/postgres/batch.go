@@ -108,7 +108,7 @@ func (b *batch) queueChange(i int) {
 			kinds, ids, bodies = append(kinds, ch.Kind), append(ids, ch.ID), append(bodies, ch.Body)
 		}
 	}
-	args := []any{c.Org, c.Version, orgs, kinds, ids, bodies, deletedOrgs, deletedKinds, deletedIDs, c.Founds}
+	args := []any{c.Org, c.Version, orgs, kinds, ids, bodies, deletedOrgs, deletedKinds, deletedIDs, c.Creates}
 	if a := c.Activity; a != nil {
 		args = append(args, a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, nonNil(a.Body))
 	}

@@ -148,7 +148,7 @@ func TestPoison(t *testing.T) {
 				kind = "\xff" // not UTF-8
 			}
 			errs[i] = db.Commit(t.Context(), &store.Commit{
-				Org: fmt.Sprint(i), Activity: &store.Activity{ID: "a"},
+				Org: fmt.Sprint(i), Activity: &store.ActivityRow{ID: "a"},
 				Changes: []store.Change{{Kind: "k", ID: "x", Body: []byte("x")}, {Kind: kind, ID: "y", Body: []byte("x")}},
 			})
 		})
@@ -175,7 +175,7 @@ func TestGuard(t *testing.T) {
 	defer func() { _ = db.Close() }()
 	execute(t, url, `INSERT INTO activities VALUES ('org', 'a', 1, '\x00', 't', 's', '')`)
 	err := db.Commit(t.Context(), &store.Commit{
-		Org: "org", Activity: &store.Activity{ID: "a"}, Changes: []store.Change{{Kind: "k", ID: "i", Body: []byte("x")}},
+		Org: "org", Activity: &store.ActivityRow{ID: "a"}, Changes: []store.Change{{Kind: "k", ID: "i", Body: []byte("x")}},
 	})
 	if err == nil {
 		t.Fatal("founded over an activity")

@@ -116,17 +116,17 @@ func itemOf(row pgx.CollectableRow) (it store.Item, err error) {
 }
 
 // Activity implements store.Driver.
-func (db *DB) Activity(ctx context.Context, org, id string) (*store.Activity, error) {
+func (db *DB) Activity(ctx context.Context, org, id string) (*store.ActivityRow, error) {
 	return db.activity(ctx, `SELECT `+activityColumns+` FROM activities WHERE org = $1 AND id = $2`, org, id)
 }
 
 // Recorded implements store.Driver.
-func (db *DB) Recorded(ctx context.Context, org string, timestampMs int64, fp store.Fingerprint) (*store.Activity, error) {
+func (db *DB) Recorded(ctx context.Context, org string, timestampMs int64, fp store.Fingerprint) (*store.ActivityRow, error) {
 	return db.activity(ctx, `SELECT `+activityColumns+` FROM activities
 		WHERE org = $1 AND timestamp_ms = $2 AND fingerprint = $3`, org, timestampMs, fp[:])
 }
 
-func (db *DB) activity(ctx context.Context, sql string, args ...any) (*store.Activity, error) {
+func (db *DB) activity(ctx context.Context, sql string, args ...any) (*store.ActivityRow, error) {
 	found, err := read(ctx, db, all(activityOf), sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading an activity: %w", err)
@@ -138,7 +138,7 @@ func (db *DB) activity(ctx context.Context, sql string, args ...any) (*store.Act
 }
 
 // activityOf reads the activityColumns.
-func activityOf(row pgx.CollectableRow) (a store.Activity, err error) {
+func activityOf(row pgx.CollectableRow) (a store.ActivityRow, err error) {
 	var fp []byte
 	if err := row.Scan(&a.ID, &a.TimestampMs, &fp, &a.Type, &a.Status, &a.Body); err != nil {
 		return a, err

@@ -22,7 +22,7 @@ const completed = `ACTIVITY_STATUS_COMPLETED`
 // their ids; for several it would have to read them all and sort. So each is
 // looked up on its own, up to the limit, and what was found is merged by its ids.
 // A list of all types looks up those that the organization has.
-func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery) (list []store.Activity, err error) {
+func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery) (list []store.ActivityRow, err error) {
 	err = db.readers.do(ctx, func(r *reader) error {
 		return r.consistently(func() (err error) {
 			list, err = r.activities(ctx, org, q)
@@ -35,7 +35,7 @@ func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery)
 	return list, nil
 }
 
-func (r *reader) activities(ctx context.Context, org string, q store.ActivityQuery) (list []store.Activity, err error) {
+func (r *reader) activities(ctx context.Context, org string, q store.ActivityQuery) (list []store.ActivityRow, err error) {
 	column, values := "type", distinct(q.Types)
 	switch {
 	case len(q.Statuses) > 0 && !slices.Contains(q.Statuses, completed):

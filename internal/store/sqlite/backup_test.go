@@ -50,9 +50,9 @@ func commit(t testing.TB, db store.Driver, c *store.Commit) {
 	}
 }
 
-func numbered(i int) *store.Activity {
+func numbered(i int) *store.ActivityRow {
 	id := fmt.Sprintf("%06d", i)
-	return &store.Activity{
+	return &store.ActivityRow{
 		ID: id, TimestampMs: int64(1000 + i), Fingerprint: sha256.Sum256([]byte(id)),
 		Type: "T", Status: "ACTIVITY_STATUS_COMPLETED", Body: bytes.Repeat([]byte(id), 100),
 	}

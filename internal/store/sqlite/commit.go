@@ -48,7 +48,7 @@ func (t *tx) apply(c *store.Commit) (refusal, err error) {
 			return nil, err
 		}
 	}
-	for _, org := range c.Founds {
+	for _, org := range c.Creates {
 		if err := t.raise(org, 0); err != nil {
 			return nil, err
 		}

@@ -111,7 +111,7 @@ func TestWALStaysShort(t *testing.T) {
 		for w := range 8 {
 			wg.Go(func() {
 				id := fmt.Sprintf("%d-%d", w, i)
-				a := &store.Activity{ID: id, Body: body}
+				a := &store.ActivityRow{ID: id, Body: body}
 				copy(a.Fingerprint[:], id)
 				if err := db.Commit(t.Context(), &store.Commit{Org: "org", Version: 1, Activity: a}); err != nil {
 					t.Error(err)
@@ -197,9 +197,9 @@ func TestOlderDatabase(t *testing.T) {
 			if err := migrate(older, steps[:schema]); err != nil {
 				t.Fatal(err)
 			}
-			var want []store.Activity
+			var want []store.ActivityRow
 			for i := range 50 {
-				a := store.Activity{
+				a := store.ActivityRow{
 					ID: fmt.Sprintf("%02d", i*7%50), TimestampMs: int64(i), Fingerprint: store.Fingerprint{byte(i % 2)},
 					Type: fmt.Sprint("type ", i%3), Status: []string{completed, "FAILED"}[i%2], Body: fmt.Append(nil, "body ", i),
 				}
@@ -220,7 +220,7 @@ func TestOlderDatabase(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			slices.SortFunc(want, func(a, b store.Activity) int { return strings.Compare(b.ID, a.ID) })
+			slices.SortFunc(want, func(a, b store.ActivityRow) int { return strings.Compare(b.ID, a.ID) })
 
 			db, err := Open(t.Context(), path, Config{})
 			if err != nil {
@@ -238,9 +238,9 @@ func TestOlderDatabase(t *testing.T) {
 				t.Errorf("got %q, %v", item, err)
 			}
 			again := want[7]
-			for name, change := range map[string]func(*store.Activity){
-				"id":      func(a *store.Activity) { a.TimestampMs = 99 },
-				"request": func(a *store.Activity) { a.ID = "99" },
+			for name, change := range map[string]func(*store.ActivityRow){
+				"id":      func(a *store.ActivityRow) { a.TimestampMs = 99 },
+				"request": func(a *store.ActivityRow) { a.ID = "99" },
 			} {
 				a := again
 				change(&a)

@@ -64,7 +64,7 @@ func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) (items 
 }
 
 // Activity implements store.Driver.
-func (db *DB) Activity(ctx context.Context, org, id string) (a *store.Activity, err error) {
+func (db *DB) Activity(ctx context.Context, org, id string) (a *store.ActivityRow, err error) {
 	err = db.readers.do(ctx, func(r *reader) error {
 		return r.activity.query(func(row []driver.Value) error {
 			a, err = activityOf(row)
@@ -78,7 +78,7 @@ func (db *DB) Activity(ctx context.Context, org, id string) (a *store.Activity, 
 }
 
 // Recorded implements store.Driver.
-func (db *DB) Recorded(ctx context.Context, org string, timestampMs int64, fp store.Fingerprint) (a *store.Activity, err error) {
+func (db *DB) Recorded(ctx context.Context, org string, timestampMs int64, fp store.Fingerprint) (a *store.ActivityRow, err error) {
 	err = db.readers.do(ctx, func(r *reader) error {
 		return r.recorded.query(func(row []driver.Value) error {
 			a, err = activityOf(row)
@@ -117,8 +117,8 @@ func (r *reader) query(ctx context.Context, fn func([]driver.Value) error, sql s
 }
 
 // activityOf reads the activityColumns.
-func activityOf(row []driver.Value) (*store.Activity, error) {
-	a := &store.Activity{Body: bytesOf(row[5])}
+func activityOf(row []driver.Value) (*store.ActivityRow, error) {
+	a := &store.ActivityRow{Body: bytesOf(row[5])}
 	a.ID, _ = row[0].(string)
 	a.TimestampMs, _ = row[1].(int64)
 	a.Type, _ = row[3].(string)

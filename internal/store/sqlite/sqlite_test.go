@@ -147,7 +147,7 @@ func TestPoison(t *testing.T) {
 				id = "poison"
 			}
 			errs[i] = db.Commit(t.Context(), &store.Commit{
-				Org: fmt.Sprint(i), Activity: &store.Activity{ID: "a"},
+				Org: fmt.Sprint(i), Activity: &store.ActivityRow{ID: "a"},
 				Changes: []store.Change{{Kind: "k", ID: "x", Body: []byte("x")}, {Kind: "k", ID: id, Body: []byte("x")}},
 			})
 		})

@@ -14,7 +14,7 @@ import (
 func testActivity(t *testing.T, db store.Driver) {
 	wantActivity(t, db, "org", "a", nil)
 	found(t, db, "org")
-	a := &store.Activity{
+	a := &store.ActivityRow{
 		ID: "a", TimestampMs: 1<<62 + 1, Fingerprint: fingerprint("x"),
 		Type: "type", Status: "status", Body: []byte("body"),
 	}
@@ -33,7 +33,7 @@ func testRecorded(t *testing.T, db store.Driver) {
 		org  string
 		ms   int64
 		fp   store.Fingerprint
-		want *store.Activity
+		want *store.ActivityRow
 	}{
 		{"there", "org", a.TimestampMs, a.Fingerprint, a},
 		{"other time", "org", a.TimestampMs + 1, a.Fingerprint, nil},
@@ -60,7 +60,7 @@ func testActivities(t *testing.T, db store.Driver) {
 	)
 	found(t, db, "org")
 	found(t, db, "other")
-	var all []store.Activity
+	var all []store.ActivityRow
 	for i := range 60 {
 		a := activity(fmt.Sprintf("%04d", i*7919%60)) // inserted out of order
 		a.Type = []string{"A", "B", "C"}[i%3]
@@ -69,7 +69,7 @@ func testActivities(t *testing.T, db store.Driver) {
 		commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: a}, nil)
 		commit(t, db, &store.Commit{Org: "other", Version: 1, Activity: a}, nil)
 	}
-	slices.SortFunc(all, func(a, b store.Activity) int {
+	slices.SortFunc(all, func(a, b store.ActivityRow) int {
 		if a.ID > b.ID {
 			return -1
 		}
@@ -113,8 +113,8 @@ func testActivities(t *testing.T, db store.Driver) {
 }
 
 // listed is what Activities should return out of all, which is newest first.
-func listed(all []store.Activity, q store.ActivityQuery) []store.Activity {
-	var got []store.Activity
+func listed(all []store.ActivityRow, q store.ActivityQuery) []store.ActivityRow {
+	var got []store.ActivityRow
 	for _, a := range all {
 		if len(q.Types) > 0 && !slices.Contains(q.Types, a.Type) ||
 			len(q.Statuses) > 0 && !slices.Contains(q.Statuses, a.Status) ||

@@ -22,7 +22,7 @@ func BenchmarkAppend(b *testing.B, db store.Driver) {
 		for i := range names {
 			names[i] = ids.New()
 		}
-		founding.Founds = names
+		founding.Creates = names
 		if err := db.Commit(b.Context(), founding); err != nil {
 			b.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func benchmarkAppend(b *testing.B, db store.Driver, orgs []string) {
 			id := ids.New()
 			err := db.Commit(b.Context(), &store.Commit{
 				Org: orgs[int(n.Add(1))%len(orgs)], Version: 1,
-				Activity: &store.Activity{
+				Activity: &store.ActivityRow{
 					ID: id, TimestampMs: time.Now().UnixMilli(), Fingerprint: fingerprint(id),
 					Type: "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", Status: "ACTIVITY_STATUS_COMPLETED", Body: body,
 				},

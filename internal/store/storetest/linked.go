@@ -77,7 +77,7 @@ func testFoundOthers(t *testing.T, db store.Driver) {
 		return c
 	}
 	founding := &store.Commit{
-		Org: "parent", Version: 1, Activity: activity("a"), Founds: []string{"child", "twin"},
+		Org: "parent", Version: 1, Activity: activity("a"), Creates: []string{"child", "twin"},
 		Changes: []store.Change{put("k", "mine", "1"), elsewhere("child", put("k", "i", "2")), elsewhere("twin", put("k", "i", "3"))},
 	}
 	stale := *founding
@@ -97,7 +97,7 @@ func testFoundOthers(t *testing.T, db store.Driver) {
 
 	// A recorded request founds nothing.
 	repeated := *founding
-	repeated.Version, repeated.Founds = 2, []string{"another"}
+	repeated.Version, repeated.Creates = 2, []string{"another"}
 	repeated.Changes = []store.Change{elsewhere("another", put("k", "i", "x"))}
 	commit(t, db, &repeated, store.ErrRecorded)
 	wantVersion(t, db, "another", 0)
@@ -106,7 +106,7 @@ func testFoundOthers(t *testing.T, db store.Driver) {
 	// An organization that exists is not founded again, and nothing of the
 	// commit happens.
 	again := &store.Commit{
-		Org: "parent", Version: 2, Activity: activity("b"), Founds: []string{"child"},
+		Org: "parent", Version: 2, Activity: activity("b"), Creates: []string{"child"},
 		Changes: []store.Change{put("k", "mine", "x"), elsewhere("child", put("k", "i", "x"))},
 	}
 	if err := db.Commit(t.Context(), again); err == nil {
@@ -134,7 +134,7 @@ func testFoundAtOnce(t *testing.T, db store.Driver) {
 			child := fmt.Sprint("child", i)
 			entry := store.Change{Org: "parent", Kind: "directory", ID: child, Body: []byte{}}
 			errs[i] = db.Commit(t.Context(), &store.Commit{
-				Org: "parent", Version: 1, Activity: activity(child), Founds: []string{child},
+				Org: "parent", Version: 1, Activity: activity(child), Creates: []string{child},
 				Changes: []store.Change{entry, {Org: child, Kind: "k", ID: "i", Body: []byte(child)}},
 			})
 		})
@@ -158,7 +158,7 @@ func testFoundAtOnce(t *testing.T, db store.Driver) {
 		var founded, changed error
 		wait.Go(func() {
 			founded = db.Commit(t.Context(), &store.Commit{
-				Org: "parent", Version: version, Activity: activity(child), Founds: []string{child},
+				Org: "parent", Version: version, Activity: activity(child), Creates: []string{child},
 			})
 		})
 		wait.Go(func() {

@@ -19,7 +19,7 @@ import (
 type model struct {
 	version    map[string]int64
 	items      map[[3]string]string // organization, kind, id
-	activities map[string][]store.Activity
+	activities map[string][]store.ActivityRow
 }
 
 func (m *model) commit(c *store.Commit) error {
@@ -60,9 +60,9 @@ func (m *model) scan(org, kind string, r store.Range) (items []store.Item) {
 	return items
 }
 
-func (m *model) list(org string, q store.ActivityQuery) []store.Activity {
+func (m *model) list(org string, q store.ActivityQuery) []store.ActivityRow {
 	all := slices.Clone(m.activities[org])
-	slices.SortFunc(all, func(a, b store.Activity) int { return strings.Compare(b.ID, a.ID) })
+	slices.SortFunc(all, func(a, b store.ActivityRow) int { return strings.Compare(b.ID, a.ID) })
 	return listed(all, q)
 }
 
@@ -77,7 +77,7 @@ func testModel(t *testing.T, db store.Driver) {
 		statuses = []string{"ACTIVITY_STATUS_COMPLETED", "ACTIVITY_STATUS_FAILED", "ACTIVITY_STATUS_PENDING"}
 	)
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &model{version: map[string]int64{}, items: map[[3]string]string{}, activities: map[string][]store.Activity{}}
+		m := &model{version: map[string]int64{}, items: map[[3]string]string{}, activities: map[string][]store.ActivityRow{}}
 		prefix := fmt.Sprintf("run%d/", run.Add(1))
 		org := rapid.Custom(func(rt *rapid.T) string { return prefix + rapid.SampledFrom([]string{"x", "X"}).Draw(rt, "org") })
 		id := rapid.OneOf(rapid.SampledFrom(ids), rapid.StringMatching(`[a-c]{1,2}`))
@@ -98,7 +98,7 @@ func testModel(t *testing.T, db store.Driver) {
 				c := &store.Commit{Org: org.Draw(rt, "org")}
 				c.Version = max(0, m.version[c.Org]+rapid.SampledFrom([]int64{0, 0, 0, 0, 0, -1, 1}).Draw(rt, "off"))
 				if rapid.Bool().Draw(rt, "activity") {
-					c.Activity = &store.Activity{
+					c.Activity = &store.ActivityRow{
 						ID:          activityID.Draw(rt, "id"),
 						TimestampMs: rapid.Int64Range(0, 1).Draw(rt, "time"),
 						Fingerprint: fingerprint(rapid.IntRange(0, 20).Draw(rt, "fingerprint")),

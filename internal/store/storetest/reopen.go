@@ -71,17 +71,17 @@ func (n *Nodes) Scan(ctx context.Context, org, kind string, r store.Range) ([]st
 }
 
 // Activity implements store.Driver.
-func (n *Nodes) Activity(ctx context.Context, org, id string) (*store.Activity, error) {
+func (n *Nodes) Activity(ctx context.Context, org, id string) (*store.ActivityRow, error) {
 	return n.next().Activity(ctx, org, id)
 }
 
 // Recorded implements store.Driver.
-func (n *Nodes) Recorded(ctx context.Context, org string, timestampMs int64, fp store.Fingerprint) (*store.Activity, error) {
+func (n *Nodes) Recorded(ctx context.Context, org string, timestampMs int64, fp store.Fingerprint) (*store.ActivityRow, error) {
 	return n.next().Recorded(ctx, org, timestampMs, fp)
 }
 
 // Activities implements store.Driver.
-func (n *Nodes) Activities(ctx context.Context, org string, q store.ActivityQuery) ([]store.Activity, error) {
+func (n *Nodes) Activities(ctx context.Context, org string, q store.ActivityQuery) ([]store.ActivityRow, error) {
 	return n.next().Activities(ctx, org, q)
 }
 

@@ -95,8 +95,8 @@ func run(t *testing.T, open func(t *testing.T) store.Driver, tests []test) {
 func fingerprint(v ...any) store.Fingerprint { return sha256.Sum256(fmt.Append(nil, v...)) }
 
 // activity returns one that differs from every other with another id.
-func activity(id string) *store.Activity {
-	return &store.Activity{
+func activity(id string) *store.ActivityRow {
+	return &store.ActivityRow{
 		ID: id, TimestampMs: 1_700_000_000_000, Fingerprint: fingerprint(id),
 		Type: "ACTIVITY_TYPE_SIGN", Status: "ACTIVITY_STATUS_COMPLETED", Body: []byte(`{"id":"` + id + `"}`),
 	}
@@ -143,7 +143,7 @@ func wantItem(t *testing.T, db store.Driver, org, kind, id string, want []byte) 
 }
 
 // wantActivity expects an activity; nil expects that there is none.
-func wantActivity(t *testing.T, db store.Driver, org, id string, want *store.Activity) {
+func wantActivity(t *testing.T, db store.Driver, org, id string, want *store.ActivityRow) {
 	t.Helper()
 	got, err := db.Activity(t.Context(), org, id)
 	if err != nil {

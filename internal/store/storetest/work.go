@@ -149,7 +149,7 @@ type state struct {
 	version       int64
 	first, second []byte
 	history       []store.Item
-	changes       []store.Activity
+	changes       []store.ActivityRow
 }
 
 // read reads one state. A server may still be busy with what a killed client

@@ -145,7 +145,7 @@ func (s *Server) openEnvelope(t testing.TB, text string, into any) {
 	if err := json.Unmarshal([]byte(text), &envelope); err != nil {
 		t.Fatal(err)
 	}
-	if envelope.Version != "v1.0.0" || envelope.EnclaveQuorumPublic != s.Keys.Identity.SignerPublicKey() {
+	if envelope.Version != "v1.0.0" || envelope.EnclaveQuorumPublic != s.Keys.ServerKeys.SignerPublicKey() {
 		t.Fatalf("envelope: %+v", envelope)
 	}
 	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), unhex(t, envelope.EnclaveQuorumPublic))

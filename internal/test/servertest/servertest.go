@@ -36,7 +36,7 @@ type Server struct {
 	URL   string
 	Kind  string // of the store: sqlite or postgres
 	Store *store.Store
-	Keys  engine.Keys
+	Keys  engine.KeyServices
 	Root  *Caller // its root user
 	Log   *Log    // everything that was logged
 	// Outbox is the folder that messages are written to; see Mail. Empty: the
@@ -176,7 +176,7 @@ func (s *Server) Found(t testing.TB, name string) *Caller {
 	t.Helper()
 	root := s.stranger(t, client.P256)
 	root.OrganizationID, root.UserID = ids.New(), ids.New()
-	err := engine.Found(context.Background(), s.Store, engine.Founding{
+	err := engine.CreateOrganization(context.Background(), s.Store, engine.NewOrganization{
 		OrganizationID: root.OrganizationID, OrganizationName: name,
 		UserID: root.UserID, UserName: "Root user", APIKeyID: ids.New(), APIKeyName: "Root key",
 		PublicKey: root.Key.PublicKey(), KeyType: domain.CredentialP256,
@@ -258,7 +258,7 @@ func (r Reply) JSON(t testing.TB) Value {
 // the parameters with the organization for queries.
 func (c *Caller) Body(t testing.TB, operation string, parameters any) []byte {
 	t.Helper()
-	path := catalog().Path(operation)
+	path := catalog().Endpoint(operation)
 	if path == nil {
 		members := map[string]any{"organizationId": c.OrganizationID}
 		for name, value := range asMembers(t, parameters) {
@@ -301,7 +301,7 @@ var catalog = sync.OnceValue(ops.Catalog)
 
 // Path is the path of an operation.
 func Path(operation string) string {
-	if catalog().Path(operation) != nil {
+	if catalog().Endpoint(operation) != nil {
 		return "/public/v1/submit/" + operation
 	}
 	return "/public/v1/query/" + operation

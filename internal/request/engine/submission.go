@@ -13,8 +13,8 @@ import (
 	"latchkey/internal/store"
 )
 
-// claim is what a submit request claims: an intent, at a time.
-type claim struct {
+// submission is what a submit request claims: an intent, at a time.
+type submission struct {
 	caller      *caller
 	activityID  string // chosen before the first attempt, so that all attempts mean the same activity
 	voteID      string
@@ -34,14 +34,14 @@ const (
 	maxAhead = 5 * time.Minute
 )
 
-func (e *Engine) newClaim(caller *caller, envelope *Envelope, body []byte, intent *activity.Intent) (*claim, error) {
+func (e *Engine) newSubmission(caller *caller, envelope *Envelope, body []byte, intent *activity.Intent) (*submission, error) {
 	ms, err := strconv.ParseUint(envelope.TimestampMs, 10, 52)
 	if err != nil {
 		return nil, fault.Fields("", []fault.Field{{
 			Path: "timestampMs", Description: "must be the time in milliseconds since the Unix epoch, as a string of digits",
 		}})
 	}
-	c := &claim{
+	c := &submission{
 		caller: caller, activityID: ids.New(), voteID: ids.New(),
 		timestampMs: int64(ms), fingerprint: sha256.Sum256(body), body: body, intent: intent,
 	}
@@ -50,7 +50,7 @@ func (e *Engine) newClaim(caller *caller, envelope *Envelope, body []byte, inten
 }
 
 // checkFresh refuses a request that is too old or comes from the future.
-func (c *claim) checkFresh(now time.Time) error {
+func (c *submission) checkFresh(now time.Time) error {
 	age := now.Sub(time.UnixMilli(c.timestampMs))
 	if age <= maxAge && age >= -maxAhead {
 		return nil
@@ -66,9 +66,9 @@ func (c *claim) checkFresh(now time.Time) error {
 }
 
 // record starts the activity, with the submission as its first vote.
-func (c *claim) record(vote domain.Vote) *domain.Activity {
+func (c *submission) record(vote domain.Vote) *domain.Activity {
 	a := &domain.Activity{
-		ID: c.activityID, OrganizationID: c.caller.target, Type: c.intent.Activity.Type,
+		ID: c.activityID, OrganizationID: c.caller.target, Type: c.intent.Op.Type,
 		TimestampMs: c.timestampMs, Fingerprint: c.fingerprint,
 		Body: string(c.body), Intent: c.intent.JSON, Claims: c.claims,
 		Votes:     []domain.Vote{vote},
@@ -81,7 +81,7 @@ func (c *claim) record(vote domain.Vote) *domain.Activity {
 }
 
 // vote is what the request says on an activity.
-func (c *claim) vote(who *person, s domain.Selection, now time.Time) domain.Vote {
+func (c *submission) vote(who *principal, s domain.Selection, now time.Time) domain.Vote {
 	return domain.Vote{
 		ID: c.voteID, UserID: who.user.ID, UserName: who.user.Name, Selection: s,
 		PublicKey: c.caller.publicKey, Signature: c.caller.stamp.Signature, Scheme: string(c.caller.stamp.Scheme),

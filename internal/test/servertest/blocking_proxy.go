@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Gate stands before another server, such as a mail server. It is down until it
+// BlockingProxy stands before another server, such as a mail server. It is down until it
 // listens, and then holds everybody who comes until it is opened.
-type Gate struct {
+type BlockingProxy struct {
 	Address string
 	Came    atomic.Int32 // connections so far
 	// Withhold, if set before Listen, is asked before anything that the other
@@ -21,14 +21,14 @@ type Gate struct {
 	once     sync.Once
 }
 
-// NewGate finds an address for a gate that is down.
-func NewGate(t testing.TB) *Gate {
+// NewBlockingProxy finds an address for a gate that is down.
+func NewBlockingProxy(t testing.TB) *BlockingProxy {
 	t.Helper()
-	return &Gate{Address: Reserve(t), opened: make(chan struct{})}
+	return &BlockingProxy{Address: Reserve(t), opened: make(chan struct{})}
 }
 
 // Listen takes connections, to lead them to an address when the gate is open.
-func (g *Gate) Listen(t testing.TB, to string) {
+func (g *BlockingProxy) Listen(t testing.TB, to string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", g.Address)
 	if err != nil {
@@ -48,9 +48,9 @@ func (g *Gate) Listen(t testing.TB, to string) {
 }
 
 // Open lets everybody in, now and later.
-func (g *Gate) Open() { g.once.Do(func() { close(g.opened) }) }
+func (g *BlockingProxy) Open() { g.once.Do(func() { close(g.opened) }) }
 
-func (g *Gate) lead(conn net.Conn, to string) {
+func (g *BlockingProxy) lead(conn net.Conn, to string) {
 	defer conn.Close()
 	<-g.opened
 	server, err := net.Dial("tcp", to)

@@ -13,8 +13,8 @@ import (
 // happen. It is fixed: a case that depends on the time must say it.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// people makes tags, users and the root quorum.
-func (r *reader) people() {
+// readUsers makes tags, users and the root quorum.
+func (r *reader) readUsers() {
 	r.marks(kindTag, "tags", domain.TagUser, r.content.Tags)
 	r.marks(kindKeyTag, "privateKeyTags", domain.TagPrivateKey, r.content.PrivateKeyTags)
 	for i, u := range r.content.Users {

@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Clerk writes warrants. There is one for each vault; wiring hands it to the
+// Issuer writes warrants. There is one for each vault; wiring hands it to the
 // code that decides, and to nothing else.
-type Clerk struct {
+type Issuer struct {
 	vault *Vault
 }
 
@@ -31,7 +31,7 @@ const spent = ^uint64(0)
 
 // Warrant writes a warrant for the activity, whose intent has the hash that is
 // given.
-func (c *Clerk) Warrant(org, activity string, intent [32]byte) *Warrant {
+func (c *Issuer) Warrant(org, activity string, intent [32]byte) *Warrant {
 	return &Warrant{vault: c.vault, org: org, activity: activity, intent: intent, state: new(atomic.Uint64)}
 }
 

@@ -11,11 +11,11 @@ import (
 	"latchkey/internal/keys/vault/internal/secret"
 )
 
-// drawer puts secrets on one organization's shelf and takes them from it.
-type drawer struct {
+// sealedStore puts secrets on one organization's shelf and takes them from it.
+type sealedStore struct {
 	vault *Vault
 	org   string
-	shelf Shelf
+	ciphertexts CiphertextStore
 	// opens is a data key of the organization, the last that was used.
 	opens atomic.Pointer[seal.Key]
 	// seals is the data key that is on the shelf in this transaction. Only
@@ -26,7 +26,7 @@ type drawer struct {
 }
 
 // put seals a secret that is new.
-func (d *drawer) put(kind, id string, plain *secret.Bytes) error {
+func (d *sealedStore) put(kind, id string, plain *secret.Bytes) error {
 	name, err := nameOf(kind, id)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (d *drawer) put(kind, id string, plain *secret.Bytes) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	// Overwriting a key would be the loss of it.
-	if there, err := d.shelf.Sealed(name); err != nil {
+	if there, err := d.ciphertexts.Sealed(name); err != nil {
 		return err
 	} else if there != nil {
 		return fmt.Errorf("vault: there already is a %s %q", kind, id)
@@ -43,16 +43,16 @@ func (d *drawer) put(kind, id string, plain *secret.Bytes) error {
 	if err != nil {
 		return err
 	}
-	return d.shelf.Seal(name, key.Seal(d.context(kind, id), plain))
+	return d.ciphertexts.Seal(name, key.Seal(d.context(kind, id), plain))
 }
 
 // get opens a secret, nil when there is none.
-func (d *drawer) get(kind, id string) (*secret.Bytes, error) {
+func (d *sealedStore) get(kind, id string) (*secret.Bytes, error) {
 	name, err := nameOf(kind, id)
 	if err != nil {
 		return nil, err
 	}
-	sealed, err := d.shelf.Sealed(name)
+	sealed, err := d.ciphertexts.Sealed(name)
 	if err != nil || sealed == nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (d *drawer) get(kind, id string) (*secret.Bytes, error) {
 }
 
 // must opens a secret that is known to be there.
-func (d *drawer) must(kind, id string) (*secret.Bytes, error) {
+func (d *sealedStore) must(kind, id string) (*secret.Bytes, error) {
 	plain, err := d.get(kind, id)
 	if err == nil && plain == nil {
 		err = fmt.Errorf("vault: there is no %s %q", kind, id)
@@ -76,17 +76,17 @@ func (d *drawer) must(kind, id string) (*secret.Bytes, error) {
 	return plain, err
 }
 
-func (d *drawer) context(kind, id string) seal.Context {
+func (d *sealedStore) context(kind, id string) seal.Context {
 	return seal.Context{Org: d.org, Kind: kind, ID: id}
 }
 
 // sealing returns the data key on the shelf, and makes it when there is none.
 // The caller holds the lock, or is alone.
-func (d *drawer) sealing() (*seal.Key, error) {
+func (d *sealedStore) sealing() (*seal.Key, error) {
 	if d.seals != nil {
 		return d.seals, nil
 	}
-	wrapped, err := d.shelf.Sealed(kindDataKey)
+	wrapped, err := d.ciphertexts.Sealed(kindDataKey)
 	if err != nil {
 		return nil, err
 	}
@@ -104,13 +104,13 @@ func (d *drawer) sealing() (*seal.Key, error) {
 	return d.seals, err
 }
 
-func (d *drawer) create() (*secret.Bytes, seal.ID, error) {
+func (d *sealedStore) create() (*secret.Bytes, seal.ID, error) {
 	key := d.vault.pool.Random(dataKeySize)
 	id, err := seal.IDOf(key)
 	if err == nil {
 		var wrapped []byte
 		if wrapped, err = d.vault.wrap(d.org, key); err == nil {
-			err = d.shelf.Seal(kindDataKey, wrapped)
+			err = d.ciphertexts.Seal(kindDataKey, wrapped)
 		}
 	}
 	if err != nil {
@@ -121,7 +121,7 @@ func (d *drawer) create() (*secret.Bytes, seal.ID, error) {
 }
 
 // opening returns the data key that sealed an item.
-func (d *drawer) opening(sealed []byte) (*seal.Key, error) {
+func (d *sealedStore) opening(sealed []byte) (*seal.Key, error) {
 	id, err := seal.KeyID(sealed)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (d *drawer) opening(sealed []byte) (*seal.Key, error) {
 		d.opens.Store(key)
 		return key, err
 	}
-	wrapped, err := d.shelf.Sealed(kindDataKey)
+	wrapped, err := d.ciphertexts.Sealed(kindDataKey)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (d *drawer) opening(sealed []byte) (*seal.Key, error) {
 }
 
 // keep hands a data key to the ring and returns it ready for use.
-func (d *drawer) keep(key *secret.Bytes, id seal.ID) (*seal.Key, error) {
+func (d *sealedStore) keep(key *secret.Bytes, id seal.ID) (*seal.Key, error) {
 	ready, err := seal.DataKey(key, id)
 	if err != nil {
 		key.Wipe()
@@ -161,7 +161,7 @@ func (d *drawer) keep(key *secret.Bytes, id seal.ID) (*seal.Key, error) {
 
 // nameOf is the name of an item on the shelf.
 func nameOf(kind, id string) (string, error) {
-	if id == "" && kind != kindIdentity || !utf8.ValidString(id) || strings.ContainsRune(id, 0) {
+	if id == "" && kind != kindServerKeys || !utf8.ValidString(id) || strings.ContainsRune(id, 0) {
 		return "", fmt.Errorf("vault: %q cannot be the id of a %s", id, kind)
 	}
 	if id == "" {

@@ -11,11 +11,11 @@ import (
 	"latchkey/internal/store"
 )
 
-// locate finds out where the caller belongs: to the organization that the
+// findCaller finds out where the caller belongs: to the organization that the
 // request names, to its parent, or, if the operation allows that, to one of its
 // children. The first in which his credential is known counts.
-func (e *Engine) locate(ctx context.Context, org string, c *caller, access activity.Access) error {
-	parent, err := e.lookIn(ctx, org, c)
+func (e *Engine) findCaller(ctx context.Context, org string, c *caller, access activity.Access) error {
+	parent, err := e.findCallerIn(ctx, org, c)
 	c.home, c.target = org, org
 	if err == nil || !isUnknown(err) {
 		return err
@@ -26,7 +26,7 @@ func (e *Engine) locate(ctx context.Context, org string, c *caller, access activ
 	}
 	if parent != "" {
 		c.home = parent
-		if _, err := e.lookIn(ctx, parent, c); !isUnknown(err) {
+		if _, err := e.findCallerIn(ctx, parent, c); !isUnknown(err) {
 			return err
 		}
 		return unknown
@@ -43,7 +43,7 @@ func (e *Engine) locate(ctx context.Context, org string, c *caller, access activ
 		return unknown
 	case 1:
 		c.home, c.target = children[0], children[0]
-		if _, err := e.lookIn(ctx, c.home, c); !isUnknown(err) {
+		if _, err := e.findCallerIn(ctx, c.home, c); !isUnknown(err) {
 			return err
 		}
 		return unknown // it left between the two reads
@@ -56,9 +56,9 @@ func (e *Engine) locate(ctx context.Context, org string, c *caller, access activ
 		"more than one suborg associated with %s; name the sub-organization in organizationId", what)
 }
 
-// lookIn looks the caller up in one organization, and learns what verifying his
+// findCallerIn looks the caller up in one organization, and learns what verifying his
 // stamp needs. It returns the organization's parent.
-func (e *Engine) lookIn(ctx context.Context, org string, c *caller) (parent string, err error) {
+func (e *Engine) findCallerIn(ctx context.Context, org string, c *caller) (parent string, err error) {
 	var origins []string
 	err = e.Store.View(ctx, org, func(tx *store.Tx) error {
 		o, err := tx.Organization()
@@ -111,7 +111,7 @@ func (e *Engine) parentOrigins(ctx context.Context, parent string, own []string)
 
 // origins are the pages whose passkeys may be registered where the request
 // acts.
-func (s *sitting) origins() ([]string, error) {
+func (s *attempt) origins() ([]string, error) {
 	org, err := s.tx.Organization()
 	if err != nil {
 		return nil, err

@@ -22,13 +22,13 @@ import (
 
 // The purposes for which HKDF (RFC 5869) derives from the identity's keys.
 const (
-	noteInfo = "latchkey note "
+	messageInfo = "latchkey note "
 	macInfo  = "latchkey mac "
 )
 
 // MAC is a keyed hash that only this installation can make, for one purpose:
 // what it is made of cannot be guessed from it without the server.
-func (i *Identity) MAC(purpose string, data []byte) ([]byte, error) {
+func (i *ServerKeys) MAC(purpose string, data []byte) ([]byte, error) {
 	key, err := i.derive(macInfo + purpose)
 	if err != nil {
 		return nil, err
@@ -38,9 +38,9 @@ func (i *Identity) MAC(purpose string, data []byte) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// SealNote encrypts a note for one purpose.
-func (i *Identity) SealNote(purpose string, note []byte) ([]byte, error) {
-	aead, err := i.noteKey(purpose)
+// SealMessage encrypts a note for one purpose.
+func (i *ServerKeys) SealMessage(purpose string, note []byte) ([]byte, error) {
+	aead, err := i.messageKey(purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +49,9 @@ func (i *Identity) SealNote(purpose string, note []byte) ([]byte, error) {
 	return aead.Seal(nonce, nonce, note, []byte(purpose)), nil
 }
 
-// OpenNote decrypts a note that was sealed for the purpose.
-func (i *Identity) OpenNote(purpose string, sealed []byte) ([]byte, error) {
-	aead, err := i.noteKey(purpose)
+// OpenMessage decrypts a note that was sealed for the purpose.
+func (i *ServerKeys) OpenMessage(purpose string, sealed []byte) ([]byte, error) {
+	aead, err := i.messageKey(purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func (i *Identity) OpenNote(purpose string, sealed []byte) ([]byte, error) {
 	return note, nil
 }
 
-func (i *Identity) noteKey(purpose string) (cipher.AEAD, error) {
-	key, err := i.derive(noteInfo + purpose)
+func (i *ServerKeys) messageKey(purpose string) (cipher.AEAD, error) {
+	key, err := i.derive(messageInfo + purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (i *Identity) noteKey(purpose string) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-func (i *Identity) derive(info string) ([]byte, error) {
+func (i *ServerKeys) derive(info string) ([]byte, error) {
 	if err := i.vault.enter(); err != nil {
 		return nil, err
 	}
@@ -85,9 +85,9 @@ func (i *Identity) derive(info string) ([]byte, error) {
 	return hkdf.Key(sha256.New, i.keys.Raw(), nil, info, 32)
 }
 
-// NewNoteTarget makes a P-256 key to which a client seals a note, and returns
+// NewMessageTarget makes a P-256 key to which a client seals a note, and returns
 // the public half uncompressed (65 bytes).
-func (s *Session) NewNoteTarget(targetID string) (targetPublic []byte, err error) {
+func (s *Session) NewMessageTarget(targetID string) (targetPublic []byte, err error) {
 	if err := s.enter(); err != nil {
 		return nil, err
 	}
@@ -97,12 +97,12 @@ func (s *Session) NewNoteTarget(targetID string) (targetPublic []byte, err error
 		return nil, err
 	}
 	defer private.Wipe()
-	return hd.Expand(public), s.put(kindNoteTarget, targetID, private)
+	return hd.Expand(public), s.put(kindMessageTarget, targetID, private)
 }
 
-// OpenNoteBundle opens what a client sealed to a note target. It can open
+// OpenMessageBundle opens what a client sealed to a note target. It can open
 // nothing that was sealed to an import target: those are another kind.
-func (s *Session) OpenNoteBundle(targetID string, text []byte) ([]byte, error) {
+func (s *Session) OpenMessageBundle(targetID string, text []byte) ([]byte, error) {
 	if err := s.enter(); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (s *Session) OpenNoteBundle(targetID string, text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	target, err := s.must(kindNoteTarget, targetID)
+	target, err := s.must(kindMessageTarget, targetID)
 	if err != nil {
 		return nil, err
 	}
@@ -127,9 +127,9 @@ func (s *Session) OpenNoteBundle(targetID string, text []byte) ([]byte, error) {
 	return append([]byte(nil), plain.Raw()...), nil
 }
 
-// DropNoteTarget deletes a note target. It needs no warrant: it gives nothing
+// DropMessageTarget deletes a note target. It needs no warrant: it gives nothing
 // out. Without one it does nothing.
-func DropNoteTarget(s Shelf, targetID string) error {
-	_, err := (&drawer{shelf: s}).remove(kindNoteTarget, targetID)
+func DropMessageTarget(s CiphertextStore, targetID string) error {
+	_, err := (&sealedStore{ciphertexts: s}).remove(kindMessageTarget, targetID)
 	return err
 }

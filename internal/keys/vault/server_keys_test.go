@@ -32,12 +32,12 @@ func verifyRaw(key *ecdsa.PublicKey, digest [32]byte, raw []byte) bool {
 func TestIdentity(t *testing.T) {
 	v, _ := openVault(t, masterOf(1))
 	shelf := newMemory()
-	i, err := v.LoadOrCreateIdentity(shelf)
+	i, err := v.LoadOrCreateServerKeys(shelf)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fresh, _ := openVault(t, masterOf(1))
-	again, err := fresh.LoadOrCreateIdentity(shelf)
+	again, err := fresh.LoadOrCreateServerKeys(shelf)
 	if err != nil || again.SignerPublicKey() != i.SignerPublicKey() || again.SessionPublicKey() != i.SessionPublicKey() {
 		t.Fatalf("after a restart the identity is another: %v", err)
 	}
@@ -70,12 +70,12 @@ func TestIdentity(t *testing.T) {
 func TestExamplesOfSignatures(t *testing.T) {
 	v, _ := openVault(t, masterOf(1))
 	shelf := newMemory()
-	d := &drawer{vault: v, org: Instance, shelf: shelf}
+	d := &sealedStore{vault: v, org: Instance, ciphertexts: shelf}
 	known := v.pool.Of(append(bytes.Repeat([]byte{0x11}, 32), bytes.Repeat([]byte{0x22}, 32)...))
-	if err := d.put(kindIdentity, "", known); err != nil {
+	if err := d.put(kindServerKeys, "", known); err != nil {
 		t.Fatal(err)
 	}
-	i, err := v.LoadOrCreateIdentity(shelf)
+	i, err := v.LoadOrCreateServerKeys(shelf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,11 +116,11 @@ func TestDamagedIdentity(t *testing.T) {
 	v, _ := openVault(t, masterOf(1))
 	for name, plain := range map[string][]byte{"short": make([]byte, 63), "zeros": make([]byte, 64)} {
 		shelf := newMemory()
-		d := &drawer{vault: v, org: Instance, shelf: shelf}
-		if err := d.put(kindIdentity, "", v.pool.Of(plain)); err != nil {
+		d := &sealedStore{vault: v, org: Instance, ciphertexts: shelf}
+		if err := d.put(kindServerKeys, "", v.pool.Of(plain)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := v.LoadOrCreateIdentity(shelf); err == nil {
+		if _, err := v.LoadOrCreateServerKeys(shelf); err == nil {
 			t.Errorf("%s: taken for an identity", name)
 		}
 	}

@@ -3,16 +3,16 @@ package store
 // sealedKind is the kind of everything that only the vault can read.
 const sealedKind = "sealed"
 
-// Shelf holds ciphertext by name, in the transaction: a key and the record that
+// Ciphertexts holds ciphertext by name, in the transaction: a key and the record that
 // speaks of it are committed together. What is on it means nothing to anyone
 // but the vault.
-type Shelf struct{ tx *Tx }
+type Ciphertexts struct{ tx *Tx }
 
-// Shelf is the organization's ciphertext.
-func (tx *Tx) Shelf() Shelf { return Shelf{tx} }
+// Ciphertexts is the organization's ciphertext.
+func (tx *Tx) Ciphertexts() Ciphertexts { return Ciphertexts{tx} }
 
 // Sealed returns what is kept under a name, nil when there is nothing.
-func (s Shelf) Sealed(name string) ([]byte, error) {
+func (s Ciphertexts) Sealed(name string) ([]byte, error) {
 	if body, ok := s.tx.sealed[name]; ok {
 		return body, nil
 	}
@@ -23,18 +23,18 @@ func (s Shelf) Sealed(name string) ([]byte, error) {
 }
 
 // Seal keeps ciphertext under a name.
-func (s Shelf) Seal(name string, ciphertext []byte) error {
+func (s Ciphertexts) Seal(name string, ciphertext []byte) error {
 	s.write(name, ciphertext)
 	return nil
 }
 
 // Delete removes what is kept under a name; it is no mistake if nothing is.
-func (s Shelf) Delete(name string) error {
+func (s Ciphertexts) Delete(name string) error {
 	s.write(name, nil)
 	return nil
 }
 
-func (s Shelf) write(name string, body []byte) {
+func (s Ciphertexts) write(name string, body []byte) {
 	if s.tx.sealed == nil {
 		s.tx.sealed = map[string][]byte{}
 	}
@@ -42,7 +42,7 @@ func (s Shelf) write(name string, body []byte) {
 }
 
 // Names lists what is kept, for those who tidy up.
-func (s Shelf) Names() ([]string, error) {
+func (s Ciphertexts) Names() ([]string, error) {
 	items, err := s.tx.store.driver.Scan(s.tx.ctx, s.tx.org, sealedKind, Range{})
 	names := make([]string, len(items))
 	for i, item := range items {

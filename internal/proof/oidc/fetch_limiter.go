@@ -13,25 +13,25 @@ const (
 	maxHostFetches = 8
 )
 
-// turns lets a bounded number of fetches pass at a time.
-type turns struct {
+// fetchLimiter lets a bounded number of fetches pass at a time.
+type fetchLimiter struct {
 	all chan struct{}
 
 	mu    sync.Mutex
-	hosts map[string]*hostTurns
+	hosts map[string]*hostLimiter
 }
 
-type hostTurns struct {
+type hostLimiter struct {
 	places chan struct{}
 	users  int // who hold or want a place
 }
 
-func newTurns() *turns {
-	return &turns{all: make(chan struct{}, maxFetches), hosts: make(map[string]*hostTurns)}
+func newFetchLimiter() *fetchLimiter {
+	return &fetchLimiter{all: make(chan struct{}, maxFetches), hosts: make(map[string]*hostLimiter)}
 }
 
 // take waits for a turn at the host. The caller gives it back by calling done.
-func (t *turns) take(ctx context.Context, host string) (done func(), err error) {
+func (t *fetchLimiter) take(ctx context.Context, host string) (done func(), err error) {
 	h := t.enter(host)
 	// First the host's place: who waits for a slow host holds nothing that
 	// others need.
@@ -55,19 +55,19 @@ func (t *turns) take(ctx context.Context, host string) (done func(), err error) 
 	}, nil
 }
 
-func (t *turns) enter(host string) *hostTurns {
+func (t *fetchLimiter) enter(host string) *hostLimiter {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	h, ok := t.hosts[host]
 	if !ok {
-		h = &hostTurns{places: make(chan struct{}, maxHostFetches)}
+		h = &hostLimiter{places: make(chan struct{}, maxHostFetches)}
 		t.hosts[host] = h
 	}
 	h.users++
 	return h
 }
 
-func (t *turns) leave(host string, h *hostTurns) {
+func (t *fetchLimiter) leave(host string, h *hostLimiter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if h.users--; h.users == 0 {

@@ -10,9 +10,9 @@ import (
 	"latchkey/internal/store"
 )
 
-// Founding describes a new parent organization with one root user, who has one
+// NewOrganization describes a new parent organization with one root user, who has one
 // API key. It is for the operator; no request can do this.
-type Founding struct {
+type NewOrganization struct {
 	OrganizationID   string
 	OrganizationName string
 	UserID           string
@@ -27,12 +27,12 @@ type Founding struct {
 // ErrNameTaken says that an organization has the name already.
 var ErrNameTaken = errors.New("an organization with this name already exists")
 
-// Found creates the organization. It returns ErrNameTaken when another one has
+// CreateOrganization creates the organization. It returns ErrNameTaken when another one has
 // its name, unless sameName allows that, and a fault when its id is taken.
 //
 // The name is entered first. A crash before the organization follows leaves an
 // entry that claims nothing: the check looks whether there is an organization.
-func Found(ctx context.Context, s *store.Store, f Founding, sameName bool, now time.Time) error {
+func CreateOrganization(ctx context.Context, s *store.Store, f NewOrganization, sameName bool, now time.Time) error {
 	err := s.Instance(ctx, func(tx *store.Tx) error {
 		known, err := tx.KnownOrganizations().List("", 0)
 		if err != nil {
@@ -54,7 +54,7 @@ func Found(ctx context.Context, s *store.Store, f Founding, sameName bool, now t
 	if err != nil {
 		return err
 	}
-	return s.Found(ctx, f.OrganizationID, f.insert(now))
+	return s.CreateOrganization(ctx, f.OrganizationID, f.insert(now))
 }
 
 // Exists returns nil when there is such an organization, and
@@ -63,7 +63,7 @@ func Exists(ctx context.Context, s *store.Store, org string) error {
 	return s.View(ctx, org, func(*store.Tx) error { return nil })
 }
 
-func (f Founding) insert(now time.Time) func(*store.Tx) error {
+func (f NewOrganization) insert(now time.Time) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
 		err := tx.Organizations().Insert(&domain.Organization{
 			ID: f.OrganizationID, Name: f.OrganizationName,

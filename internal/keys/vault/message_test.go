@@ -8,22 +8,22 @@ import (
 
 func TestNotes(t *testing.T) {
 	v, _ := openVault(t, masterOf(1))
-	identity, err := v.LoadOrCreateIdentity(newMemory())
+	identity, err := v.LoadOrCreateServerKeys(newMemory())
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err := identity.SealNote("outbox", []byte("123456"))
+	sealed, err := identity.SealMessage("outbox", []byte("123456"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if bytes.Contains(sealed, []byte("123456")) {
 		t.Error("the note shows")
 	}
-	note, err := identity.OpenNote("outbox", sealed)
+	note, err := identity.OpenMessage("outbox", sealed)
 	if err != nil || string(note) != "123456" {
 		t.Errorf("%q %v", note, err)
 	}
-	again, err := identity.SealNote("outbox", []byte("123456"))
+	again, err := identity.SealMessage("outbox", []byte("123456"))
 	if err != nil || bytes.Equal(again, sealed) {
 		t.Errorf("the same note looks the same: %v", err)
 	}
@@ -38,7 +38,7 @@ func TestNotes(t *testing.T) {
 		"short":           {"outbox", sealed[:5]},
 		"empty":           {"outbox", nil},
 	} {
-		if _, err := identity.OpenNote(c.purpose, c.sealed); err == nil || strings.Contains(err.Error(), "123456") {
+		if _, err := identity.OpenMessage(c.purpose, c.sealed); err == nil || strings.Contains(err.Error(), "123456") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -58,18 +58,18 @@ func TestNotes(t *testing.T) {
 // was sealed to an import target: that may be a private key.
 func TestNoteTargets(t *testing.T) {
 	s, shelf := begin(t)
-	target, err := s.NewNoteTarget("code")
+	target, err := s.NewMessageTarget("code")
 	if err != nil {
 		t.Fatal(err)
 	}
 	sealed := clientSeal(t, target, []byte(`{"otp_code":"123456"}`))
 	for range 2 { // wrong codes may follow each other
-		note, err := s.OpenNoteBundle("code", sealed)
+		note, err := s.OpenMessageBundle("code", sealed)
 		if err != nil || string(note) != `{"otp_code":"123456"}` {
 			t.Errorf("%q %v", note, err)
 		}
 	}
-	if _, err := s.OpenNoteBundle("code", flip(sealed)); !isFault(err) {
+	if _, err := s.OpenMessageBundle("code", flip(sealed)); !isFault(err) {
 		t.Errorf("damaged: %v", err)
 	}
 	imports, err := s.NewImportTarget("import")
@@ -77,16 +77,16 @@ func TestNoteTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := clientSeal(t, imports, bytes.Repeat([]byte{7}, 32))
-	if _, err := s.OpenNoteBundle("import", key); err == nil {
+	if _, err := s.OpenMessageBundle("import", key); err == nil {
 		t.Error("a private key was opened as a note")
 	}
-	if _, err := s.OpenNoteBundle("code", key); err == nil {
+	if _, err := s.OpenMessageBundle("code", key); err == nil {
 		t.Error("a private key was opened by another target")
 	}
-	if err := DropNoteTarget(shelf, "code"); err != nil {
+	if err := DropMessageTarget(shelf, "code"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.OpenNoteBundle("code", sealed); err == nil {
+	if _, err := s.OpenMessageBundle("code", sealed); err == nil {
 		t.Error("a dropped target still opens")
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"latchkey/internal/keys/derivation"
 )
 
-// holdings makes wallets with their accounts, and private keys.
-func (r *reader) holdings() {
+// readWallets makes wallets with their accounts, and private keys.
+func (r *reader) readWallets() {
 	for i, w := range r.content.Wallets {
 		at := "wallets." + strconv.Itoa(i)
 		made := &domain.Wallet{
