@@ -9,11 +9,12 @@ import (
 	"crypto/pbkdf2"
 	"crypto/sha256"
 	"crypto/sha512"
+	"embed"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/tyler-smith/go-bip39/wordlists"
 	"golang.org/x/text/unicode/norm"
 
 	"latchkey/internal/keys/vault/internal/secret"
@@ -39,6 +40,16 @@ const (
 
 var names = [languages]string{
 	"ENGLISH", "SIMPLIFIED_CHINESE", "TRADITIONAL_CHINESE", "CZECH", "FRENCH", "ITALIAN", "JAPANESE", "KOREAN", "SPANISH",
+}
+
+// files has a list for each language, as BIP-39 publishes it: wordlists/README.md.
+//
+//go:embed wordlists/*.txt
+var files embed.FS
+
+// lists are the names of the files.
+var lists = [languages]string{
+	"english", "chinese_simplified", "chinese_traditional", "czech", "french", "italian", "japanese", "korean", "spanish",
 }
 
 const prefix = "MNEMONIC_LANGUAGE_"
@@ -82,7 +93,8 @@ func EntropySize(words int) int {
 	return words / 3 * 4
 }
 
-// Books are the word lists with their indexes, in NFKD.
+// Books are the word lists with their indexes, in NFKD, which is how the files
+// have them.
 type Books struct {
 	words [languages][]string
 	index [languages]map[string]uint16
@@ -91,17 +103,17 @@ type Books struct {
 // Load builds the books. It takes some milliseconds; keep the result.
 func Load() *Books {
 	var b Books
-	for l, list := range [languages][]string{
-		wordlists.English, wordlists.ChineseSimplified, wordlists.ChineseTraditional, wordlists.Czech,
-		wordlists.French, wordlists.Italian, wordlists.Japanese, wordlists.Korean, wordlists.Spanish,
-	} {
-		if len(list) != wordCount {
-			panic("mnemonic: a word list is not complete")
+	for l, name := range lists {
+		text, err := files.ReadFile("wordlists/" + name + ".txt")
+		if err != nil {
+			panic(err) // the file is part of the program
 		}
-		b.words[l], b.index[l] = make([]string, wordCount), make(map[string]uint16, wordCount)
-		for i, word := range list {
-			b.words[l][i] = norm.NFKD.String(word)
-			b.index[l][b.words[l][i]] = uint16(i)
+		b.words[l], b.index[l] = strings.Fields(string(text)), make(map[string]uint16, wordCount)
+		for i, word := range b.words[l] {
+			b.index[l][word] = uint16(i)
+		}
+		if len(b.words[l]) != wordCount || len(b.index[l]) != wordCount {
+			panic("mnemonic: the word list " + name + " is not complete")
 		}
 	}
 	return &b
