@@ -29,10 +29,10 @@ e2e: build
 examples: build
 	scripts/examples
 
-# The load on whole servers, against the floor: bench/README.md. QUICK=1 make
+# The load on whole servers, against a bare one: bench/README.md. QUICK=1 make
 # bench takes under a minute; BENCH holds further arguments.
 bench: build
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/bench ./bench
+	cd bench && CGO_ENABLED=0 go build -trimpath -buildvcs=false -o ../bin/bench .
 	QUICK='$(QUICK)' scripts/bench $(BENCH)
 
 # The benchmarks of single packages.
