@@ -1,21 +1,22 @@
 package main
 
 import (
-	"encoding/xml"
 	"fmt"
+	"html"
 	"math"
-	"strconv"
 	"strings"
 )
 
 // chart is a diagram of lines over a logarithmic axis, drawn as SVG. The same
-// chart is always the same text. It brings its own ground and colours for light
-// and dark, and tells the lines apart by marks too, not by colour alone.
+// chart is always the same text. It brings its own background and colours for
+// light and dark, and tells the lines apart by marks too, not by colour alone.
 type chart struct {
 	title, subtitle string
 	xLabel, yLabel  string
 	lines           []line
 	limit           *limit // what is to be kept, if anything
+
+	strings.Builder
 }
 
 type line struct {
@@ -23,8 +24,11 @@ type line struct {
 	points []point
 }
 
-// point is a median with the least and the most of the rounds.
-type point struct{ x, y, low, high float64 }
+// point is a figure for a size.
+type point struct {
+	x float64
+	y spread
+}
 
 // limit is drawn across.
 type limit struct {
@@ -34,111 +38,96 @@ type limit struct {
 
 // The sizes of a drawing, in its own units.
 const (
-	chartWidth, chartHeight = 820, 420
-	plotLeft, plotRight     = 76, 560
-	plotTop, plotBottom     = 70, 350
+	chartWidth, chartHeight               = 820, 420
+	plotLeft, plotRight, plotTop, plotEnd = 76, 560, 70, 350
 	// Lines are set apart by so much, or marks of the same value would hide
 	// each other.
 	beside = 5
 )
 
-// colours of the lines, for light and dark ground.
-var colours = [...][2]string{
-	{"#0072b2", "#56b4e9"},
-	{"#c44e00", "#ff8c3f"},
-	{"#00795a", "#2fc99b"},
-	{"#a8467f", "#e08dbd"},
-	{"#8a6d00", "#f0c23b"},
-	{"#5b4bb5", "#a99cf5"},
-	{"#444444", "#d0d0d0"},
+// kinds of lines: a colour on a light and on a dark background, and a mark
+// around 0.
+var kinds = [...][3]string{
+	{"#0072b2", "#56b4e9", "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z"},
+	{"#c44e00", "#ff8c3f", "M-3.5,-3.5h7v7h-7z"},
+	{"#00795a", "#2fc99b", "M0,-4.5l4.5,8h-9z"},
+	{"#a8467f", "#e08dbd", "M0,-5l5,5l-5,5l-5,-5z"},
+	{"#8a6d00", "#f0c23b", "M0,4.5l4.5,-8h-9z"},
+	{"#5b4bb5", "#a99cf5", "M-4,-1.3h2.7v-2.7h2.6v2.7h2.7v2.6h-2.7v2.7h-2.6v-2.7h-2.7z"},
+	{"#444444", "#d0d0d0", "M-4.5,-2h9v4h-9z"},
 }
 
-// marks are drawn around 0, one for each line.
-var marks = [...]string{
-	"M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
-	"M-3.5,-3.5h7v7h-7z",
-	"M0,-4.5l4.5,8h-9z",
-	"M0,-5l5,5l-5,5l-5,-5z",
-	"M0,4.5l4.5,-8h-9z",
-	"M-4,-1.3h2.7v-2.7h2.6v2.7h2.7v2.6h-2.7v2.7h-2.6v-2.7h-2.7z",
-	"M-4.5,-2h9v4h-9z",
-}
+const style = `text{font:12px system-ui,sans-serif;fill:#1f2328}.title{font-size:15px;font-weight:600}.small{font-size:11px;fill:#59636e}
+.ground{fill:#fff}.grid{stroke:#d8dee4}.axis{stroke:#59636e;fill:none}.limit{stroke:#b00020;stroke-dasharray:6 4}.line{fill:none;stroke-width:1.8}
+`
+
+const darkStyle = `text{fill:#e6edf3}.small{fill:#9da7b3}.ground{fill:#0d1117}.grid{stroke:#30363d}.axis{stroke:#9da7b3}.limit{stroke:#ff7b8a}
+`
 
 // svg draws the chart.
 func (c *chart) svg() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s">`+"\n",
-		chartWidth, chartHeight, chartWidth, chartHeight, escape(c.title))
-	b.WriteString(style())
-	fmt.Fprintf(&b, `<rect class="ground" width="%d" height="%d"/>`+"\n", chartWidth, chartHeight)
-	text(&b, plotLeft, 28, "title", "start", c.title)
-	text(&b, plotLeft, 48, "small", "start", c.subtitle)
-	x, y, step := c.scales()
-	c.axes(&b, x, y, step)
-	if c.limit != nil {
-		at := y.at(c.limit.y)
-		fmt.Fprintf(&b, `<path class="limit" d="M%d,%sH%d"/>`+"\n", plotLeft, number(at), plotRight)
+	c.Reset()
+	var colours [2]strings.Builder // light, dark
+	for i, k := range kinds {
+		for j := range colours {
+			fmt.Fprintf(&colours[j], ".l%d{stroke:%s}.m%d{fill:%s}\n", i, k[j], i, k[j])
+		}
 	}
+	c.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s">`,
+		chartWidth, chartHeight, chartWidth, chartHeight, html.EscapeString(c.title))
+	c.add("<style>\n%s%s@media (prefers-color-scheme:dark){\n%s%s}\n</style>", style, &colours[0], darkStyle, &colours[1])
+	c.add(`<rect class="ground" width="%d" height="%d"/>`, chartWidth, chartHeight)
+	c.text("title", plotLeft, 28, "start", c.title)
+	c.text("small", plotLeft, 48, "start", c.subtitle)
+	x, y := c.axes()
 	for i := range c.lines {
-		c.line(&b, i, x, y)
+		c.line(i, x, y)
 	}
-	c.legend(&b)
-	b.WriteString("</svg>\n")
-	return b.String()
+	c.legend(y)
+	c.add("</svg>")
+	return c.String()
 }
 
-func style() string {
-	var b strings.Builder
-	b.WriteString("<style>\n")
-	b.WriteString("text{font:12px system-ui,sans-serif;fill:#1f2328}.title{font-size:15px;font-weight:600}.small{font-size:11px;fill:#59636e}\n")
-	b.WriteString(".ground{fill:#fff}.grid{stroke:#d8dee4;fill:none}.axis{stroke:#59636e;fill:none}.limit{stroke:#b00020;stroke-dasharray:6 4;fill:none}\n")
-	b.WriteString(".line{fill:none;stroke-width:1.8}.range{fill:none;stroke-width:1.2}\n")
-	for i, c := range colours {
-		fmt.Fprintf(&b, ".l%d{stroke:%s}.m%d{fill:%s}\n", i, c[0], i, c[0])
-	}
-	b.WriteString("@media (prefers-color-scheme:dark){\n")
-	b.WriteString("text{fill:#e6edf3}.small{fill:#9da7b3}.ground{fill:#0d1117}.grid{stroke:#30363d}.axis{stroke:#9da7b3}.limit{stroke:#ff7b8a}\n")
-	for i, c := range colours {
-		fmt.Fprintf(&b, ".l%d{stroke:%s}.m%d{fill:%s}\n", i, c[1], i, c[1])
-	}
-	b.WriteString("}\n</style>\n")
-	return b.String()
+func (c *chart) add(format string, args ...any) { fmt.Fprintf(c, format+"\n", args...) }
+
+func (c *chart) text(class string, x, y float64, anchor, content string) {
+	c.add(`<text class="%s" x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, class, x, y, anchor, html.EscapeString(content))
 }
 
-// scale maps values to places.
-type scale struct {
-	least, most float64 // values
-	from, to    float64 // places
-	logarithmic bool
-}
-
-func (s scale) at(v float64) float64 {
-	part := (v - s.least) / (s.most - s.least)
-	if s.logarithmic {
-		part = math.Log(v/s.least) / math.Log(s.most/s.least)
-	}
-	return s.from + part*(s.to-s.from)
-}
-
-// scales leave room at both ends; y begins at 0, so that heights compare as
-// values do, and has a mark at every step.
-func (c *chart) scales() (x, y scale, step float64) {
+// axes draws the axes and returns where values are on them. y begins at 0, so
+// that heights compare as values do.
+func (c *chart) axes() (x, y func(float64) float64) {
 	least, most, top := math.Inf(1), 0.0, 0.0
 	for _, l := range c.lines {
 		for _, p := range l.points {
-			least, most, top = min(least, p.x), max(most, p.x), max(top, p.high)
+			least, most, top = min(least, p.x), max(most, p.x), max(top, p.y.Max)
 		}
 	}
-	if math.IsInf(least, 1) {
+	if most == 0 {
 		least, most = 1, 10
 	}
 	if c.limit != nil {
 		top = max(top, c.limit.y)
 	}
-	x = scale{least: least / 1.6, most: max(most, least*10) * 1.6, from: plotLeft, to: plotRight, logarithmic: true}
-	step = stepFor(top)
-	y = scale{least: 0, most: step * max(1, math.Ceil(top*1.02/step)), from: plotBottom, to: plotTop}
-	return x, y, step
+	least, most = least/1.6, max(most, least*10)*1.6
+	step := stepFor(top)
+	top = step * max(1, math.Ceil(top*1.02/step))
+	x = func(v float64) float64 { return plotLeft + (plotRight-plotLeft)*math.Log(v/least)/math.Log(most/least) }
+	y = func(v float64) float64 { return plotEnd - (plotEnd-plotTop)*v/top }
+	for v := 0.0; v <= top*1.0001; v += step {
+		c.add(`<path class="grid" d="M%d,%.1fH%d"/>`, plotLeft, y(v), plotRight)
+		c.text("", plotLeft-8, y(v)+4, "end", short(v))
+	}
+	for v := math.Pow(10, math.Ceil(math.Log10(least))); v <= most; v *= 10 {
+		c.add(`<path class="grid" d="M%.1f,%dV%d"/>`, x(v), plotTop, plotEnd)
+		c.text("", x(v), plotEnd+18, "middle", count(v))
+	}
+	c.add(`<path class="axis" d="M%d,%dV%dH%d"/>`, plotLeft, plotTop, plotEnd, plotRight)
+	c.text("", (plotLeft+plotRight)/2, plotEnd+44, "middle", c.xLabel)
+	c.add(`<g transform="translate(22 %d) rotate(-90)">`, (plotTop+plotEnd)/2)
+	c.text("", 0, 0, "middle", c.yLabel)
+	c.add("</g>")
+	return x, y
 }
 
 // stepFor is the distance of marks on an axis from 0 to about top: 1, 2 or 5
@@ -156,89 +145,45 @@ func stepFor(top float64) float64 {
 	return unit * 10
 }
 
-func (c *chart) axes(b *strings.Builder, x, y scale, step float64) {
-	for v := 0.0; v <= y.most*1.0001; v += step {
-		at := y.at(v)
-		fmt.Fprintf(b, `<path class="grid" d="M%d,%sH%d"/>`+"\n", plotLeft, number(at), plotRight)
-		text(b, plotLeft-8, at+4, "", "end", short(v))
-	}
-	for v := math.Pow(10, math.Ceil(math.Log10(x.least))); v <= x.most; v *= 10 {
-		at := x.at(v)
-		fmt.Fprintf(b, `<path class="grid" d="M%s,%dV%d"/>`+"\n", number(at), plotTop, plotBottom)
-		text(b, at, plotBottom+18, "", "middle", count(v))
-	}
-	fmt.Fprintf(b, `<path class="axis" d="M%d,%dV%dH%d"/>`+"\n", plotLeft, plotTop, plotBottom, plotRight)
-	text(b, (plotLeft+plotRight)/2, plotBottom+44, "", "middle", c.xLabel)
-	middle := (plotTop + plotBottom) / 2
-	fmt.Fprintf(b, `<text x="22" y="%d" text-anchor="middle" transform="rotate(-90 22 %d)">%s</text>`+"\n", middle, middle, escape(c.yLabel))
-}
-
 // line draws the i-th line: its path, and for each point the range of the
 // rounds and a mark.
-func (c *chart) line(b *strings.Builder, i int, x, y scale) {
-	kind := i % len(colours)
-	shift := (float64(i) - float64(len(c.lines)-1)/2) * beside
-	place := func(p point) (float64, float64) { return x.at(p.x) + shift, y.at(p.y) }
+func (c *chart) line(i int, x, y func(float64) float64) {
+	kind, shift := i%len(kinds), (float64(i)-float64(len(c.lines)-1)/2)*beside
 	var path []string
 	for _, p := range c.lines[i].points {
-		px, py := place(p)
-		path = append(path, number(px)+","+number(py))
+		px, py := x(p.x)+shift, y(p.y.Median)
+		path = append(path, fmt.Sprintf("%.1f,%.1f", px, py))
+		c.add(`<path class="range l%d" d="M%.1f,%.1fV%.1f"/>`, kind, px, y(p.y.Min), y(p.y.Max))
+		c.add(`<path class="mark m%d" transform="translate(%.1f %.1f)" d="%s"><title>%s at %s: %s (%s to %s)</title></path>`, kind, px, py, kinds[kind][2],
+			html.EscapeString(c.lines[i].name), count(p.x), short(p.y.Median), short(p.y.Min), short(p.y.Max))
 	}
 	if len(path) > 1 {
-		fmt.Fprintf(b, `<path class="line l%d" d="M%s"/>`+"\n", kind, strings.Join(path, "L"))
-	}
-	for _, p := range c.lines[i].points {
-		px, py := place(p)
-		if p.high > p.low {
-			fmt.Fprintf(b, `<path class="range l%d" d="M%s,%sV%s"/>`+"\n", kind, number(px), number(y.at(p.low)), number(y.at(p.high)))
-		}
-		fmt.Fprintf(b, `<path class="mark m%d" transform="translate(%s %s)" d="%s"><title>%s</title></path>`+"\n",
-			kind, number(px), number(py), marks[kind], escape(fmt.Sprintf("%s at %s: %s (%s to %s)", c.lines[i].name, count(p.x), short(p.y), short(p.low), short(p.high))))
+		c.add(`<path class="line l%d" d="M%s"/>`, kind, strings.Join(path, "L"))
 	}
 }
 
-func (c *chart) legend(b *strings.Builder) {
-	at := float64(plotTop + 14)
+// legend names the lines and draws the limit.
+func (c *chart) legend(y func(float64) float64) {
+	at := plotTop + 14.0
 	for i, l := range c.lines {
-		kind := i % len(colours)
-		fmt.Fprintf(b, `<path class="line l%d" d="M%d,%sh24"/>`+"\n", kind, plotRight+16, number(at))
-		fmt.Fprintf(b, `<path class="m%d" transform="translate(%d %s)" d="%s"/>`+"\n", kind, plotRight+28, number(at), marks[kind])
-		text(b, plotRight+48, at+4, "", "start", l.name)
+		kind := i % len(kinds)
+		c.add(`<path class="line l%d" d="M%d,%.1fh24"/>`, kind, plotRight+16, at)
+		c.add(`<path class="m%d" transform="translate(%d %.1f)" d="%s"/>`, kind, plotRight+28, at, kinds[kind][2])
+		c.text("", plotRight+48, at+4, "start", l.name)
 		at += 22
 	}
 	if c.limit != nil {
-		fmt.Fprintf(b, `<path class="limit" d="M%d,%sh24"/>`+"\n", plotRight+16, number(at))
-		text(b, plotRight+48, at+4, "", "start", c.limit.name)
+		c.add(`<path class="limit" d="M%d,%.1fH%dM%d,%.1fh24"/>`, plotLeft, y(c.limit.y), plotRight, plotRight+16, at)
+		c.text("", plotRight+48, at+4, "start", c.limit.name)
 	}
 }
 
-func text(b *strings.Builder, x, y float64, class, anchor, content string) {
-	if class != "" {
-		class = ` class="` + class + `"`
-	}
-	fmt.Fprintf(b, `<text%s x="%s" y="%s" text-anchor="%s">%s</text>`+"\n", class, number(x), number(y), anchor, escape(content))
-}
-
-func escape(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // writing to memory does not fail
-	return b.String()
-}
-
-// number is a place, to a tenth.
-func number(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
-
-// short is a value with three digits at the most.
+// short is a value with three digits, or all those before the point.
 func short(v float64) string {
-	switch {
-	case v >= 1e6:
-		return strconv.FormatFloat(math.Round(v/1e4)/100, 'f', -1, 64) + " M"
-	case v >= 100:
-		return strconv.FormatFloat(math.Round(v), 'f', -1, 64)
-	case v >= 10:
-		return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
 	}
-	return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64)
+	return fmt.Sprintf("%.3g", v)
 }
 
 // count writes how many there are: 100, 10 thousand, 1 million.

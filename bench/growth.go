@@ -1,22 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"latchkey/bench/workload"
 )
 
 type growthCommand struct {
-	Latchkey string `default:"bin/latchkey" placeholder:"FILE" help:"Program to measure. Default: ${default}."`
-	Store    string `default:"sqlite" enum:"sqlite,postgres" help:"Store to measure: sqlite or postgres. Default: ${default}."`
-	Postgres string `placeholder:"URL" help:"Administrator of a PostgreSQL that flushes to the disk; databases are made there."`
+	Latchkey string `default:"bin/latchkey" placeholder:"FILE" help:"Program to measure, on its embedded store. Default: ${default}."`
 
 	Activities       []int `default:"1000,100000,1000000" placeholder:"N" help:"Numbers of stored activities of one organization; 0: leave it out. Default: ${default}."`
 	Accounts         []int `default:"100,10000,1000000" placeholder:"N" help:"Numbers of accounts of one wallet; 0: leave it out. Default: ${default}."`
@@ -30,26 +29,15 @@ type growthCommand struct {
 	Rounds      int           `default:"5" placeholder:"N" help:"Rounds, each through all sizes; 0: only fill. Default: ${default}."`
 	Time        time.Duration `default:"500ms" help:"Length of one measurement. Default: ${default}."`
 
-	Keep    string `placeholder:"DIR" help:"Fill databases there, or go on filling them, and leave them for --reuse. They are measured in copies."`
-	Reuse   string `placeholder:"DIR" help:"Take the databases that --keep left there, and fill nothing."`
-	Dir     string `placeholder:"DIR" help:"Where databases are measured; it must be on the disk to be measured. Default: the folder for temporary files."`
-	JSON    string `placeholder:"FILE" help:"Where to write everything as JSON, after each dimension."`
-	Profile string `placeholder:"DIR" help:"After the rounds, load every size once more and put CPU and heap profiles there. Not for figures to keep."`
+	Keep  string `placeholder:"DIR" xor:"folder" help:"Fill databases there that are not there yet, and leave them for --reuse. They are measured in copies."`
+	Reuse string `placeholder:"DIR" xor:"folder" help:"Take the databases that --keep left there, and fill nothing."`
+	Dir   string `placeholder:"DIR" help:"Where databases are measured; it must be on the disk to be measured. Default: the folder for temporary files."`
+	JSON  string `placeholder:"FILE" help:"Where to write everything as JSON, after each dimension."`
 }
-
-// grownSize is one database: so much of one dimension.
-type grownSize struct {
-	dimension workload.Dimension
-	size      int
-	atWork    int
-}
-
-func (s grownSize) String() string { return fmt.Sprintf("%s-%d", s.dimension, s.size) }
 
 // Run fills, measures and reports.
 func (cmd *growthCommand) Run(ctx context.Context) error {
-	busy := loadAverage()
-	if err := cmd.check(); err != nil {
+	if err := checkLoad(cmd.Rounds, cmd.Time, []int{cmd.Connections}, cmd.Workload); err != nil {
 		return err
 	}
 	work, err := os.MkdirTemp(cmd.Dir, "latchkey-growth-")
@@ -57,111 +45,120 @@ func (cmd *growthCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	cellar, err := cmd.openCellar(ctx, work)
-	if err != nil {
-		return err
-	}
-	defer cellar.close()
-	if err := cellar.fillAll(ctx, cmd.sizes()); err != nil {
-		return interrupted(ctx, err, cmd.Keep)
+	filled := cmp.Or(cmd.Keep, cmd.Reuse, work)
+	f := &fixtures{latchkey: cmd.Latchkey, dir: filepath.Join(filled, onSQLite), work: work, fill: cmd.Reuse == ""}
+	dimensions := cmd.dimensions()
+	for _, d := range dimensions {
+		for _, s := range d.Sizes {
+			if err := f.prepare(ctx, s); err != nil {
+				return fmt.Errorf("filling %s: %w", s, err)
+			}
+		}
 	}
 	if cmd.Rounds == 0 {
 		return nil
 	}
-	report := cmd.newReport(work, busy)
-	for _, sizes := range cmd.sizes() {
-		d, err := cmd.measure(ctx, cellar, sizes)
-		if err != nil {
-			return interrupted(ctx, err, cmd.Keep)
+	report := &growthReport{Kind: kindGrowth, environment: newEnvironment(work, cmd.Rounds, false), Store: onSQLite, Connections: cmd.Connections}
+	report.Seconds = cmd.Time.Seconds()
+	for _, d := range dimensions {
+		if err := cmd.measure(ctx, f, d); err != nil {
+			return fmt.Errorf("measuring %s: %w", d.Name, err)
 		}
+		d.finish()
 		report.Dimensions = append(report.Dimensions, d)
-		if err := report.publish(os.Stdout, d, cmd.JSON); err != nil {
+		report.print(os.Stdout, d)
+		if err := writeJSON(cmd.JSON, report); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// interrupted says what a signal means for the databases. Servers got it too,
-// so err is often about them.
-func interrupted(ctx context.Context, err error, keep string) error {
-	switch {
-	case ctx.Err() == nil:
-		return err
-	case keep != "":
-		return fmt.Errorf("interrupted; the same command with --keep %s goes on", keep)
-	}
-	return errors.New("interrupted")
-}
-
-// openCellar finds or makes the place where filled databases are.
-func (cmd *growthCommand) openCellar(ctx context.Context, work string) (*cellar, error) {
-	c := &cellar{
-		latchkey: cmd.Latchkey, work: work, note: &notes{w: os.Stderr}, profiled: cmd.Profile != "",
-		dir: filepath.Join(work, "filled"), mayFill: cmd.Reuse == "",
-	}
-	if kept := cmd.Keep + cmd.Reuse; kept != "" {
-		c.dir, c.keep = filepath.Join(kept, cmd.Store), true
-	}
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return nil, err
-	}
-	if cmd.Store == onSQLite {
-		return c, nil
-	}
-	var err error
-	c.postgres, err = dialServer(ctx, cmd.Postgres)
-	return c, err
-}
-
-// sizes lists what is measured, by dimension, each from small to large.
-func (cmd *growthCommand) sizes() (all [][]grownSize) {
-	for _, d := range []struct {
-		dimension workload.Dimension
-		sizes     []int
-		atWork    int
+// dimensions lists what is measured, each from small to large.
+func (cmd *growthCommand) dimensions() (all []*dimension) {
+	for _, given := range []struct {
+		name   string
+		sizes  []int
+		atWork int
 	}{
 		{workload.Activities, cmd.Activities, 0},
 		{workload.Accounts, cmd.Accounts, cmd.AccountsAtWork},
 		{workload.SubOrganizations, cmd.Suborganizations, cmd.OrganizationsAtWork},
 	} {
-		var sizes []grownSize
-		for _, n := range slices.Compact(slices.Sorted(slices.Values(d.sizes))) {
+		d := &dimension{Name: given.name}
+		for _, n := range slices.Compact(slices.Sorted(slices.Values(given.sizes))) {
 			if n > 0 {
-				sizes = append(sizes, grownSize{d.dimension, n, min(n, d.atWork)})
+				d.Sizes = append(d.Sizes, &size{dimension: d.Name, Size: n, AtWork: min(n, max(0, given.atWork))})
 			}
 		}
-		if len(sizes) > 0 {
-			all = append(all, sizes)
+		if len(d.Sizes) > 0 {
+			all = append(all, d)
 		}
 	}
 	return all
 }
 
-func (cmd *growthCommand) check() error {
-	for _, name := range cmd.Workload {
-		if !slices.Contains(workload.Names(), name) {
-			return fmt.Errorf("--workload: %q is none: there are %s", name, strings.Join(workload.Names(), ", "))
+// measure goes through the sizes of one dimension in rounds. In each, all sizes
+// are served at the same time and take turns with every workload.
+func (cmd *growthCommand) measure(ctx context.Context, f *fixtures, d *dimension) error {
+	order := slices.Clone(d.Sizes)
+	for _, s := range order {
+		for _, name := range cmd.Workload {
+			many := s.dimension == workload.SubOrganizations && workload.Spreads(name) && name != workload.ListActivities
+			s.series = append(s.series, &series{row: row{name, cmd.Connections, many, onSQLite}})
 		}
 	}
-	for _, n := range slices.Concat(cmd.Activities, cmd.Accounts, cmd.Suborganizations) {
-		if n < 0 {
-			return fmt.Errorf("a size of %d: sizes must not be negative", n)
+	for round := range cmd.Rounds {
+		log.Printf("%s: round %d of %d, %v each", d.Name, round+1, cmd.Rounds, cmd.Time)
+		err := cmd.round(ctx, f, order, round == 0)
+		for _, s := range order {
+			s.stop()
 		}
+		if err != nil {
+			return err
+		}
+		slices.Reverse(order) // so that none always comes after the same
 	}
-	switch {
-	case cmd.Rounds < 0 || cmd.Time <= 0 || cmd.Connections < 1 || cmd.Connections > 10_000:
-		return errors.New("--rounds must not be negative, --time and --connections must be positive")
-	case cmd.AccountsAtWork < 1 || cmd.OrganizationsAtWork < 1:
-		return errors.New("--accounts-at-work and --organizations-at-work must be positive")
-	case cmd.Keep != "" && cmd.Reuse != "":
-		return errors.New("--keep fills a folder, --reuse takes it as it is: give one of them")
-	case cmd.Store == onPostgres && cmd.Postgres == "":
-		return errors.New("--store postgres needs --postgres")
-	case len(cmd.sizes()) == 0:
-		return errors.New("no sizes are given")
-	case cmd.Rounds == 0 && cmd.Keep == "":
-		return errors.New("--rounds 0 only fills, which needs --keep")
+	for _, s := range d.Sizes {
+		if err := f.coldStart(ctx, s); err != nil {
+			return fmt.Errorf("starting %s from the disk: %w", s, err)
+		}
 	}
 	return nil
+}
+
+// round starts every size and measures.
+func (cmd *growthCommand) round(ctx context.Context, f *fixtures, sizes []*size, first bool) error {
+	for _, s := range sizes {
+		startMs, err := f.start(ctx, s, first || s.Bytes < copyAgain)
+		if err != nil {
+			return fmt.Errorf("starting %s: %w", s, err)
+		}
+		s.startMs = append(s.startMs, startMs)
+		s.restMB = append(s.restMB, s.target.residentMB())
+	}
+	m := &meter{time: cmd.Time, warmUp: min(cmd.Time, 250*time.Millisecond)}
+	for k := range cmd.Workload {
+		for _, s := range sizes {
+			s.series[k].target = s.target
+			if err := each(ctx, s.series[k:k+1], m.warm, m.round); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range sizes {
+		s.loadedMB = append(s.loadedMB, s.target.residentMB())
+	}
+	return nil
+}
+
+// coldStart starts a server whose database the kernel does not have in memory.
+func (f *fixtures) coldStart(ctx context.Context, s *size) (err error) {
+	err = evict(filepath.Join(f.work, s.String(), databaseFile))
+	if err == nil {
+		s.ColdStartMs, err = f.start(ctx, s, false)
+	}
+	s.ColdStartMs = round(s.ColdStartMs)
+	s.stop()
+	return errors.Join(err, ctx.Err())
 }

@@ -2,8 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
+	"log"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -14,41 +13,29 @@ import (
 	"latchkey/bench/process"
 )
 
-// measurement goes through the cells in rounds.
-type measurement struct {
-	site          *site
-	rounds        int
-	time          time.Duration // of one measurement
-	deadline      time.Time     // of all of them; zero: none
-	warmUp        time.Duration // of one warm-up
-	organizations int           // how many there are where there are many
-	note          io.Writer     // what happens, for people who wait
-
-	awake map[cell]bool // which of many organizations were asked already
+// meter measures series, a round at a time.
+type meter struct {
+	time   time.Duration // of one measurement
+	warmUp time.Duration // of one warm-up
+	awake  map[waking]bool
 }
 
-// row is a cell and what was measured.
-type row struct {
-	cell
+// waking is a workload in many organizations on one server, whose first
+// requests are over.
+type waking struct {
+	target   *target
+	workload string
+}
+
+// series is a row and what the rounds measured.
+type series struct {
+	row
+	target  *target
 	err     error // there are no figures, and why
 	samples []sample
 	// Of the warm-up, by which the rounds are planned.
 	perSecond float64       // replies
 	signing   time.Duration // per request
-}
-
-// sample is what one round measured.
-type sample struct {
-	Requests     int
-	Elapsed      time.Duration
-	P50          time.Duration
-	P99          time.Duration
-	P999         time.Duration
-	CPU          time.Duration // of the server
-	StoreCPU     time.Duration // of its database
-	GeneratorCPU time.Duration
-	Verified     int   // replies of which the signature or result was checked
-	Resident     int64 // bytes of the server in memory at the end
 }
 
 const (
@@ -60,91 +47,86 @@ const (
 	reserve = 1.25
 	// One reply in so many is checked more closely.
 	sampleEvery = 97
+	// wakings is how often each of many organizations is asked before a round.
+	wakings = 4
 )
 
-// measure warms every cell up, and then measures them all in each round.
-func (m *measurement) measure(ctx context.Context, cells []cell) ([]*row, error) {
-	fmt.Fprintf(m.note, "warming up for %d rows\n", len(cells))
-	rows := make([]*row, len(cells))
-	for i, c := range cells {
-		rows[i] = &row{cell: c}
-		if err := m.warm(rows[i]); err != nil {
-			rows[i].err = err
-			fmt.Fprintf(m.note, "%s: %v\n", c, err)
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+// measure warms every series up, and then measures them all in each round.
+func (m *meter) measure(ctx context.Context, all []*series, rounds int, began time.Time, budget time.Duration) error {
+	log.Printf("warming up for %d rows", len(all))
+	if err := each(ctx, all, m.warm); err != nil {
+		return err
 	}
-	m.fit(rows, time.Now())
-	for round := range m.rounds {
-		fmt.Fprintf(m.note, "round %d of %d, %v each\n", round+1, m.rounds, m.time.Round(time.Millisecond))
-		order := slices.Clone(rows)
-		if round%2 == 1 { // so that none always comes after the same
-			slices.Reverse(order)
-		}
-		for _, r := range order {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if r.err != nil {
-				continue
-			}
-			if err := m.round(r); err != nil {
-				r.err, r.samples = err, nil
-				fmt.Fprintf(m.note, "%s: %v\n", r.cell, err)
-			}
-		}
+	if budget > 0 {
+		m.fit(all, rounds, budget-time.Since(began))
 	}
-	return rows, nil
+	for round := range rounds {
+		log.Printf("round %d of %d, %v each", round+1, rounds, m.time.Round(time.Millisecond))
+		if err := each(ctx, all, m.round); err != nil {
+			return err
+		}
+		slices.Reverse(all) // so that none always comes after the same
+	}
+	if rounds%2 == 1 {
+		slices.Reverse(all)
+	}
+	return nil
 }
 
-// wakings is how often each organization is asked before the rounds.
-const wakings = 4
+// each takes every series that has not failed through steps.
+func each(ctx context.Context, all []*series, steps ...func(*series) error) error {
+	for _, s := range all {
+		for _, step := range steps {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if s.err != nil {
+				continue
+			}
+			if s.err = step(s); s.err != nil {
+				s.samples = nil
+				log.Printf("%s: %v", s.row, s.err)
+			}
+		}
+	}
+	return nil
+}
 
-// warm lets the server get used to a cell, and finds out how many requests a
+// warm lets the server get used to a row, and finds out how many requests a
 // round will need.
-func (m *measurement) warm(r *row) error {
-	asked := r.cell
-	asked.Connections = 0 // whatever their number
-	if r.Many && m.organizations > 0 && !m.awake[asked] {
+func (m *meter) warm(s *series) error {
+	if w := (waking{s.target, s.Workload}); s.Many && !m.awake[w] {
 		// Each organization a few times, however long it takes: the rounds are
 		// about organizations at work, not about the first requests after a
-		// start, at which servers learn whom they will see again.
+		// start, at which servers learn which ones they will see again.
 		for range wakings {
-			if _, _, err := m.take(r.cell, m.organizations, coldStart); err != nil {
+			if _, err := m.take(s, len(s.target.data.Many), coldStart, nil); err != nil {
 				return err
 			}
 		}
 		if m.awake == nil {
-			m.awake = map[cell]bool{}
+			m.awake = map[waking]bool{}
 		}
-		m.awake[asked] = true
+		m.awake[w] = true
 	}
 	const most = 20_000 // a second; a lone connection manages a few thousand
-	n := int(m.warmUp.Seconds()*min(most, 3000*float64(r.Connections))) + 2*r.Connections
-	signing, s, err := m.take(r.cell, n, m.warmUp)
-	if err != nil {
-		return err
+	n := int(m.warmUp.Seconds()*min(most, 3000*float64(s.Connections))) + 2*s.Connections
+	sample, err := m.take(s, n, m.warmUp, nil)
+	if err == nil {
+		s.perSecond = max(s.perSecond, sample.Rate)
 	}
-	r.signing = signing / time.Duration(n)
-	r.perSecond = float64(s.Requests) / s.Elapsed.Seconds()
-	return nil
+	return err
 }
 
-// fit shortens the measurements so that all end before the deadline. Signing
-// the requests takes time too, the more the longer a measurement is.
-func (m *measurement) fit(rows []*row, now time.Time) {
-	if m.deadline.IsZero() {
-		return
-	}
+// fit shortens the measurements so that all end in the time that is left.
+// Signing the requests takes time too, the more the longer a measurement is.
+func (m *meter) fit(all []*series, rounds int, left time.Duration) {
 	const overhead = 20 * time.Millisecond // connecting, collecting garbage, checking
 	var perTime float64
-	left := m.deadline.Sub(now)
-	for _, r := range rows {
-		if r.err == nil {
-			perTime += float64(m.rounds) * (1 + reserve*r.perSecond*r.signing.Seconds())
-			left -= time.Duration(m.rounds) * overhead
+	for _, s := range all {
+		if s.err == nil {
+			perTime += float64(rounds) * (1 + reserve*s.perSecond*s.signing.Seconds())
+			left -= time.Duration(rounds) * overhead
 		}
 	}
 	if perTime > 0 {
@@ -152,78 +134,59 @@ func (m *measurement) fit(rows []*row, now time.Time) {
 	}
 }
 
-func (m *measurement) round(r *row) error {
-	n := int(reserve*r.perSecond*m.time.Seconds()) + 2*r.Connections
-	_, s, err := m.take(r.cell, n, m.time)
+// round takes one sample.
+func (m *meter) round(s *series) error {
+	n := int(reserve*s.perSecond*m.time.Seconds()) + 2*s.Connections
+	sample, err := m.take(s, n, m.time, nil)
 	if err != nil {
 		return err
 	}
-	r.samples = append(r.samples, *s)
-	r.perSecond = max(r.perSecond, s.rate()) // the warm-up may have been slower
+	s.samples = append(s.samples, *sample)
+	s.perSecond = max(s.perSecond, sample.Rate) // the warm-up may have been slower
 	return nil
 }
 
-// take signs n requests and sends them for a time.
-func (m *measurement) take(c cell, n int, during time.Duration) (signing time.Duration, _ *sample, err error) {
-	return m.takeWith(c, n, during, func() {})
-}
-
-// takeWith is take that says when the clock starts.
-func (m *measurement) takeWith(c cell, n int, during time.Duration, begin func()) (signing time.Duration, _ *sample, err error) {
-	t := m.site.targets[c.Target]
+// take signs n requests and sends them for a time. begin, if any, is called
+// when the clock starts.
+func (m *meter) take(s *series, n int, during time.Duration, begin func()) (*sample, error) {
 	begun := time.Now()
-	requests, err := t.source.Prepare(c.Workload, c.Many, n)
+	requests, err := s.target.source.Prepare(s.Workload, s.Many, n)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	signing = time.Since(begun)
+	s.signing = time.Since(begun) / time.Duration(n)
 	// The generator allocates next to nothing while the clock runs; a
 	// collection that started by chance would take the server's processor. It
 	// comes first: servers do not wait for long on a connection that is silent.
 	runtime.GC()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	clients, err := load.Dial(t.address, c.Connections)
+	clients, err := load.Dial(s.target.source.Host, s.Connections)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	defer clients.Close()
-
-	begin()
-	before := t.used()
+	if begin != nil {
+		begin()
+	}
+	before := s.target.used()
 	result, err := clients.Run(requests, during, sampleEvery)
-	after := t.used()
+	after := s.target.used()
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	s := &sample{
-		Requests: result.Requests(), Elapsed: result.Elapsed,
-		P50: result.Quantile(0.5), P99: result.Quantile(0.99), P999: result.Quantile(0.999),
-		CPU: after.server.Since(before.server), StoreCPU: after.store.Since(before.store), GeneratorCPU: after.generator.Since(before.generator),
-	}
-	for _, pid := range t.pids() {
-		if bytes, err := process.Resident(pid); err == nil { // one that has ended holds nothing
-			s.Resident += bytes
-		}
-	}
-	s.Verified, err = result.Verify()
-	return signing, s, err
+	taken := newSample(result, after.server.Since(before.server), after.store.Since(before.store), after.generator.Since(before.generator))
+	taken.ResidentMB = s.target.residentMB()
+	taken.Verified, err = result.Verify()
+	return taken, err
 }
 
-// used is the processor time of everybody who takes part.
-type used struct{ server, store, generator process.Reading }
+// used is the processor time of all processes that take part.
+type used struct{ server, store, generator process.CPU }
 
 func (t *target) used() used {
-	u := used{server: process.Read(t.pids()), generator: process.Read([]int{os.Getpid()})}
+	u := used{server: process.ReadCPU(t.pids...), generator: process.ReadCPU(os.Getpid())}
 	if t.store != nil {
-		u.store = process.Read(t.store())
+		u.store = process.ReadCPU(t.store()...)
 	}
 	return u
-}
-
-func (c cell) String() string {
-	where := "one organization"
-	if c.Many {
-		where = "many organizations"
-	}
-	return fmt.Sprintf("%s on %s, %d connections, %s", c.Workload, c.Target, c.Connections, where)
 }

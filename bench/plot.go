@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/go-json-experiment/json"
+	"latchkey/bench/workload"
 )
 
 type plotCommand struct {
@@ -27,8 +26,8 @@ func (cmd *plotCommand) Run() error {
 	if err := os.MkdirAll(cmd.Out, 0o755); err != nil {
 		return err
 	}
-	for _, c := range r.charts() {
-		file := filepath.Join(cmd.Out, c.file+".svg")
+	for name, c := range r.charts() {
+		file := filepath.Join(cmd.Out, "growth-"+r.Store+"-"+name+".svg")
 		if err := os.WriteFile(file, []byte(c.svg()), 0o644); err != nil {
 			return err
 		}
@@ -37,93 +36,67 @@ func (cmd *plotCommand) Run() error {
 	return nil
 }
 
-// readGrowth reads the JSON of a growth run.
-func readGrowth(text []byte) (*growthReport, error) {
-	r := new(growthReport)
-	if err := json.Unmarshal(text, r); err != nil {
-		return nil, err
-	}
-	if r.Kind != kindGrowth || len(r.Dimensions) == 0 {
-		return nil, fmt.Errorf("it is not the JSON of bench growth")
-	}
-	return r, nil
-}
-
-// named is a chart and the name of its file.
-type named struct {
-	file string
-	chart
-}
-
 // things says what is counted in a dimension.
 var things = map[string]string{
-	"activities":       "activities of one organization",
-	"accounts":         "accounts of one wallet",
-	"suborganizations": "sub-organizations of one parent",
+	workload.Activities:       "activities of one organization",
+	workload.Accounts:         "accounts of one wallet",
+	workload.SubOrganizations: "sub-organizations of one parent",
 }
 
-// Bounds that the service is meant to keep.
-const (
-	leastRate   = 0.8  // with a million activities, of the rate with a thousand
-	mostStartMs = 1000 // until it is ready
-	mostMB      = 300  // resident
-)
-
-// charts are one for each dimension, one of starting and one of memory.
-func (r *growthReport) charts() []named {
-	var all []named
-	where := fmt.Sprintf("%s, %d connections, median of %d rounds, least and most as bars", storeName(r.Store), r.Connections, r.Rounds)
-	start := chart{
-		title: "Start-up", subtitle: storeName(r.Store) + ": from the start of the process until /readyz answers 200",
-		xLabel: "stored", yLabel: "milliseconds", limit: &limit{mostStartMs, "at most 1 s"},
+// charts are one for each dimension, one of starting and one of memory. The
+// limits are those that the service is meant to keep.
+func (r *growthReport) charts() map[string]*chart {
+	store := map[string]string{onSQLite: "SQLite", onPostgres: "PostgreSQL"}[r.Store]
+	start := &chart{
+		title: "Start-up", subtitle: store + ": from the start of the process until /readyz answers 200",
+		xLabel: "stored", yLabel: "milliseconds", limit: &limit{1000, "at most 1 s"},
 	}
-	memory := chart{
-		title: "Memory", subtitle: storeName(r.Store) + ": resident memory of the server",
-		xLabel: "stored", yLabel: "MB", limit: &limit{mostMB, "at most 300 MB"},
+	memory := &chart{
+		title: "Memory", subtitle: store + ": resident memory of the server",
+		xLabel: "stored", yLabel: "MB", limit: &limit{300, "at most 300 MB"},
 	}
+	all := map[string]*chart{"start": start, "memory": memory}
 	for _, d := range r.Dimensions {
-		all = append(all, named{"growth-" + r.Store + "-" + d.Name, d.chart(where)})
-		started, rest, loaded := line{name: d.Name}, line{name: d.Name + ", at rest"}, line{name: d.Name + ", after load"}
-		for _, s := range d.Sizes {
-			started.points = append(started.points, s.StartMs.point(s.Size))
-			rest.points = append(rest.points, s.RestMB.point(s.Size))
-			loaded.points = append(loaded.points, s.LoadedMB.point(s.Size))
-		}
-		start.lines = append(start.lines, started)
-		memory.lines = append(memory.lines, rest, loaded)
+		all[d.Name] = d.chart(fmt.Sprintf("%s, %d connections, median of %d rounds, least and most as bars", store, r.Connections, r.Rounds))
+		start.lines = append(start.lines, d.line(d.Name, func(s *size) spread { return s.StartMs }))
+		memory.lines = append(memory.lines,
+			d.line(d.Name+", at rest", func(s *size) spread { return s.RestMB }),
+			d.line(d.Name+", after load", func(s *size) spread { return s.LoadedMB }))
 	}
-	return append(all, named{"growth-" + r.Store + "-start", start}, named{"growth-" + r.Store + "-memory", memory})
+	return all
+}
+
+// line is one figure of all sizes; those without it are left out.
+func (d *dimension) line(name string, figure func(*size) spread) line {
+	l := line{name: name}
+	for _, s := range d.Sizes {
+		if f := figure(s); f != (spread{}) {
+			l.points = append(l.points, point{float64(s.Size), f})
+		}
+	}
+	return l
 }
 
 // chart compares the rates of every workload with those of the smallest size.
-func (d *growthDimension) chart(where string) chart {
+func (d *dimension) chart(subtitle string) *chart {
 	smallest := d.Sizes[0]
-	c := chart{
-		title:    "Requests per second, with ever more " + things[d.Name],
-		subtitle: where,
-		xLabel:   things[d.Name],
-		yLabel:   fmt.Sprintf("times the rate with %s", count(float64(smallest.Size))),
+	c := &chart{
+		title: "Requests per second, with ever more " + things[d.Name], subtitle: subtitle,
+		xLabel: things[d.Name], yLabel: "times the rate with " + count(float64(smallest.Size)),
 	}
-	if d.Name == "activities" {
-		c.limit = &limit{leastRate, "at most 20 % slower"}
+	if d.Name == workload.Activities {
+		c.limit = &limit{0.8, "at most 20 % slower"}
 	}
 	for k, f := range smallest.Rows {
-		if f.Unavailable != "" {
-			continue
-		}
-		l := line{name: f.Workload, points: []point{{x: float64(smallest.Size), y: 1, low: 1, high: 1}}}
-		for _, s := range d.Sizes[1:] {
-			if o := s.Rows[k].OfSmallest; o != nil {
-				l.points = append(l.points, o.Rate.point(s.Size))
+		c.lines = append(c.lines, d.line(f.Workload, func(s *size) spread {
+			switch r := s.Rows[k]; {
+			case s == smallest && r.Unavailable == "":
+				return spread{1, 1, 1}
+			case r.OfSmallest != nil:
+				return r.OfSmallest.Rate
 			}
-		}
-		c.lines = append(c.lines, l)
+			return spread{}
+		}))
 	}
 	return c
-}
-
-func (s spread) point(x int) point { return point{float64(x), s.Median, s.Min, s.Max} }
-
-func storeName(store string) string {
-	return strings.NewReplacer(onSQLite, "SQLite", onPostgres, "PostgreSQL", onFloor, "floor", onPeer, "peer").Replace(store)
 }

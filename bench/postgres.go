@@ -7,134 +7,68 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// postgresServer is a PostgreSQL on which databases are made for a run.
-type postgresServer struct {
-	address *url.URL
-	mu      sync.Mutex // a connection is for one at a time
-	admin   *pgx.Conn
+// database is one on a PostgreSQL, made for a run.
+type database struct {
+	url   *url.URL
+	name  string    // as it is written in SQL
+	admin *pgx.Conn // to the server
 }
 
-// dialServer connects as an administrator. It refuses a server that does not
-// flush to the disk, whose figures would mean nothing.
-func dialServer(ctx context.Context, admin string) (*postgresServer, error) {
+// newDatabase makes a database as an administrator. It refuses a server that
+// does not flush to the disk, whose figures would mean nothing.
+func newDatabase(ctx context.Context, admin string) (_ *database, err error) {
 	u, err := url.Parse(admin)
 	if err != nil {
 		return nil, errors.New("--postgres is not a URL") // which may have a password in it
 	}
 	conn, err := pgx.Connect(ctx, admin)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--postgres: %w", err)
 	}
-	for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
-		var value string
-		if err = conn.QueryRow(ctx, "SHOW "+setting).Scan(&value); err == nil && value != "on" {
-			err = fmt.Errorf("the PostgreSQL of --postgres has %s=%s: it is not durable and cannot be compared", setting, value)
-		}
+	defer func() {
 		if err != nil {
 			_ = conn.Close(ctx)
-			return nil, err
+		}
+	}()
+	for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
+		var value string
+		if err := conn.QueryRow(ctx, "SHOW "+setting).Scan(&value); err != nil {
+			return nil, fmt.Errorf("--postgres: %w", err)
+		}
+		if value != "on" {
+			return nil, fmt.Errorf("the PostgreSQL of --postgres has %s=%s: it is not durable and cannot be compared", setting, value)
 		}
 	}
-	return &postgresServer{address: u, admin: conn}, nil
-}
-
-// create makes a database, a copy of template if that is not empty, and returns
-// its name.
-func (s *postgresServer) create(ctx context.Context, template string) (string, error) {
-	name := "latchkey_bench_" + strings.ToLower(rand.Text())
-	text := "CREATE DATABASE " + pgx.Identifier{name}.Sanitize()
-	if template != "" {
-		text += " TEMPLATE " + pgx.Identifier{template}.Sanitize() + " STRATEGY file_copy"
-	}
-	return name, s.exec(ctx, text)
-}
-
-// exec runs a statement about a database as soon as nobody uses that any more.
-// A connection that was closed is gone only when its process is, and the server
-// itself waits no longer than five seconds.
-func (s *postgresServer) exec(ctx context.Context, text string) error {
-	const patience = 2 * time.Minute
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for begun := time.Now(); ; {
-		_, err := s.admin.Exec(ctx, text)
-		failed, ok := errors.AsType[*pgconn.PgError](err)
-		if !ok || failed.Code != objectInUse || time.Since(begun) > patience {
-			return err
-		}
-	}
-}
-
-// objectInUse is a code of PostgreSQL (appendix A of its manual).
-const objectInUse = "55006"
-
-// url is the address of a database of the server.
-func (s *postgresServer) url(name string) string {
-	u := *s.address
-	u.Path = "/" + name
-	return u.String()
-}
-
-// local reports whether the server is on this machine, so that its processor
-// time can be read.
-func (s *postgresServer) local() bool {
-	host := s.address.Hostname()
-	return host == "127.0.0.1" || host == "localhost"
+	u.Path = "/latchkey_bench_" + strings.ToLower(rand.Text())
+	d := &database{url: u, name: pgx.Identifier{u.Path[1:]}.Sanitize(), admin: conn}
+	_, err = conn.Exec(ctx, "CREATE DATABASE "+d.name)
+	return d, err
 }
 
 // processes are those of the whole server: some of its work is done by ones
-// that belong to no connection.
-func (s *postgresServer) processes() []int {
+// that belong to no connection. There are none if it is on another machine.
+func (d *database) processes() []int {
+	if host := d.url.Hostname(); host != "127.0.0.1" && host != "localhost" {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	rows, err := s.admin.Query(ctx, "SELECT pid FROM pg_stat_activity")
+	rows, err := d.admin.Query(ctx, "SELECT pid FROM pg_stat_activity")
 	if err != nil {
 		return nil
 	}
-	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
-	if err != nil {
-		return nil
-	}
+	pids, _ := pgx.CollectRows(rows, pgx.RowTo[int])
 	return pids
 }
 
-// count runs a statement in a database that returns one number.
-func (s *postgresServer) count(ctx context.Context, name, text string) (n int, err error) {
-	conn, err := pgx.Connect(ctx, s.url(name))
-	if err != nil {
-		return 0, err
-	}
-	err = conn.QueryRow(ctx, text).Scan(&n)
-	return n, errors.Join(err, conn.Close(ctx))
-}
-
-// size is how many bytes a database has.
-func (s *postgresServer) size(ctx context.Context, name string) (n int64, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	err = s.admin.QueryRow(ctx, "SELECT pg_database_size($1)", name).Scan(&n)
-	return n, err
-}
-
-func (s *postgresServer) drop(name string) {
+func (d *database) drop() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	_ = s.exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize()+" WITH (FORCE)")
-}
-
-func (s *postgresServer) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_ = s.admin.Close(ctx)
+	_, _ = d.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+d.name+" WITH (FORCE)")
+	_ = d.admin.Close(ctx)
 }

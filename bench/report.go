@@ -1,10 +1,9 @@
 package main
 
 import (
-	"math"
+	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,78 +14,30 @@ import (
 
 // report is everything that a run found out; README.md describes its JSON.
 type report struct {
-	Started       time.Time `json:"started"`
-	Command       []string  `json:"command"`
-	Processors    int       `json:"processors"`
-	Go            string    `json:"go"`
-	FileSystem    string    `json:"fileSystem"`
-	LoadAverage   string    `json:"loadAverage"` // when it started: what else ran
-	Rounds        int       `json:"rounds"`
-	Seconds       float64   `json:"seconds"` // of one measurement
-	Organizations int       `json:"organizations"`
-	Profiled      bool      `json:"profiled,omitzero"` // by a build that can be profiled: no figures to keep
-	// Absent are the servers that are not there, and why.
-	Absent map[string]string `json:"absent,omitzero"`
-	Rows   []*figure         `json:"rows"`
+	environment
+	Organizations int               `json:"organizations"`
+	Absent        map[string]string `json:"absent,omitzero"` // servers that are not there, and why
+	Rows          []*figure         `json:"rows"`
 }
 
-// figure is one row.
-type figure struct {
-	Workload      string `json:"workload"`
-	Connections   int    `json:"connections"`
-	Organizations int    `json:"organizations"`
-	Target        string `json:"target"`
-	// Why there are no figures.
-	Unavailable string `json:"unavailable,omitzero"`
-
-	Rate           spread `json:"requestsPerSecond,omitzero"`
-	P50            spread `json:"p50Us,omitzero"`
-	P99            spread `json:"p99Us,omitzero"`
-	P999           spread `json:"p999Us,omitzero"`
-	CPU            spread `json:"serverCpuUs,omitzero"`
-	StoreCPU       spread `json:"storeCpuUs,omitzero"`
-	GeneratorCPU   spread `json:"generatorCpuUs,omitzero"`
-	GeneratorShare spread `json:"generatorShare,omitzero"`
-	ResidentMB     spread `json:"residentMB,omitzero"`
-
-	Requests int      `json:"requests,omitzero"`
-	Verified int      `json:"verified,omitzero"`
-	OfFloor  *ofFloor `json:"ofFloor,omitzero"`
-	// OfOne compares many organizations with one, on the same server.
-	OfOne *spread `json:"ofOneOrganization,omitzero"`
-
-	row *row
+// environment is when, how and on what was measured.
+type environment struct {
+	Started     time.Time `json:"started"`
+	Command     []string  `json:"command"`
+	Processors  int       `json:"processors"`
+	Go          string    `json:"go"`
+	FileSystem  string    `json:"fileSystem"`
+	LoadAverage string    `json:"loadAverage"` // before the run: what else ran
+	Rounds      int       `json:"rounds"`
+	Seconds     float64   `json:"seconds"` // of one measurement
+	Profiled    bool      `json:"profiled,omitzero"`
 }
 
-// spread is a figure over all rounds.
-type spread struct {
-	Min    float64 `json:"min"`
-	Median float64 `json:"median"`
-	Max    float64 `json:"max"`
-}
-
-// ofFloor is a row compared with the floor's: within each round, and then over
-// the rounds.
-type ofFloor struct {
-	Rate spread `json:"requestsPerSecond"`
-	CPU  spread `json:"serverCpu"`
-	P50  spread `json:"p50"`
-}
-
-func (f *ofFloor) rate() float64 { return f.Rate.Median }
-func (f *ofFloor) cpu() float64  { return f.CPU.Median }
-func (f *ofFloor) p50() float64  { return f.P50.Median }
-
-func newReport(cmd *runCommand, s *site, dir string) *report {
-	r := &report{
-		Started: time.Now().UTC().Truncate(time.Second), Command: command(), Processors: runtime.NumCPU(), Go: runtime.Version(),
-		FileSystem: fileSystem(dir),
-		Rounds:     cmd.Rounds, Organizations: cmd.Organizations, Profiled: cmd.Profile != "", Absent: map[string]string{},
+func newEnvironment(dir string, rounds int, profiled bool) environment {
+	return environment{
+		Started: time.Now().UTC().Truncate(time.Second), Command: command(os.Args[1:]), Processors: runtime.NumCPU(), Go: runtime.Version(),
+		FileSystem: fileSystem(dir), LoadAverage: loadAverage(), Rounds: rounds, Profiled: profiled,
 	}
-	for name, err := range s.absent {
-		r.Absent[name] = err.Error()
-	}
-	return r
 }
 
 // loadAverage is how many processes wanted a processor in the last minute, five
@@ -98,18 +49,20 @@ func loadAverage() string {
 }
 
 // command is how the run was started, without what may hold a password.
-func command() []string {
-	args := []string{"bench"}
-	for i, a := range os.Args[1:] {
-		switch before := os.Args[i]; {
-		case strings.HasPrefix(a, "--postgres="), strings.HasPrefix(a, "--peer-header="):
-			a, _, _ = strings.Cut(a, "=")
-		case before == "--postgres", before == "--peer-header":
-			a = "…"
+func command(args []string) []string {
+	shown := []string{"bench"}
+	secret := false // the one before was an option with a secret
+	for _, a := range args {
+		name, _, value := strings.Cut(a, "=")
+		switch {
+		case secret:
+			a, secret = "…", false
+		case name == "--postgres" || name == "--peer-header":
+			a, secret = name, !value
 		}
-		args = append(args, a)
+		shown = append(shown, a)
 	}
-	return args
+	return shown
 }
 
 // fileSystem names the kind that a folder is on. On one in memory a flush costs
@@ -119,144 +72,118 @@ func fileSystem(dir string) string {
 	if unix.Statfs(dir, &s) != nil {
 		return "unknown"
 	}
-	switch int64(s.Type) {
-	case unix.EXT4_SUPER_MAGIC:
-		return "ext4"
-	case unix.XFS_SUPER_MAGIC:
-		return "xfs"
-	case unix.BTRFS_SUPER_MAGIC:
-		return "btrfs"
-	case unix.OVERLAYFS_SUPER_MAGIC:
-		return "overlay"
-	case unix.TMPFS_MAGIC:
-		return "tmpfs"
+	names := map[int64]string{
+		unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs",
+		unix.OVERLAYFS_SUPER_MAGIC: "overlay", unix.TMPFS_MAGIC: "tmpfs",
+	}
+	if name := names[int64(s.Type)]; name != "" {
+		return name
 	}
 	return "other"
 }
 
-// finish computes the figures.
-func (r *report) finish(rows []*row, each time.Duration) {
-	r.Seconds = round(each.Seconds())
-	for _, m := range rows {
-		r.Rows = append(r.Rows, r.figures(m))
-	}
-	for _, f := range r.Rows {
-		if f.Unavailable != "" {
-			continue
-		}
-		if floor := r.find(f.row.on(onFloor)); floor != nil && f.Target != onFloor {
-			f.OfFloor = &ofFloor{
-				Rate: compare(f.row, floor.row, sample.rate), CPU: compare(f.row, floor.row, sample.cpu),
-				P50: compare(f.row, floor.row, sample.p50),
-			}
-		}
-		one := f.row.cell
-		if one.Many = false; f.row.Many {
-			if same := r.find(one); same != nil {
-				s := compare(f.row, same.row, sample.rate)
-				f.OfOne = &s
-			}
-		}
-	}
+// figure is one row of a run or of a size of a growth run.
+type figure struct {
+	Workload      string `json:"workload"`
+	Connections   int    `json:"connections"`
+	Organizations int    `json:"organizations"`
+	Target        string `json:"target"`
+	Unavailable   string `json:"unavailable,omitzero"` // why there are no figures
+
+	Rate           spread `json:"requestsPerSecond,omitzero"`
+	P50            spread `json:"p50Us,omitzero"`
+	P99            spread `json:"p99Us,omitzero"`
+	P999           spread `json:"p999Us,omitzero"`
+	CPU            spread `json:"serverCpuUs,omitzero"`
+	StoreCPU       spread `json:"storeCpuUs,omitzero"`
+	GeneratorCPU   spread `json:"generatorCpuUs,omitzero"`
+	GeneratorShare spread `json:"generatorShare,omitzero"`
+	ResidentMB     spread `json:"residentMB,omitzero"`
+	Requests       int    `json:"requests,omitzero"`
+	Verified       int    `json:"verified,omitzero"`
+
+	OfBaseline *ratio  `json:"ofBaseline,omitzero"`
+	OfOld      *ratio  `json:"ofOld,omitzero"`             // the program of --against
+	OfSmallest *ratio  `json:"ofSmallest,omitzero"`        // growth: nil in the smallest
+	OfOne      *spread `json:"ofOneOrganization,omitzero"` // requests per second
+
+	size int // growth
 }
 
-func (r *report) figures(m *row) *figure {
-	f := &figure{Workload: m.Workload, Connections: m.Connections, Organizations: 1, Target: m.Target, row: m}
-	if m.Many {
-		f.Organizations = r.Organizations
+func (f *figure) ofBaseline() *ratio { return f.OfBaseline }
+func (f *figure) ofOld() *ratio      { return f.OfOld }
+
+func newFigure(s *series) *figure {
+	f := &figure{Workload: s.Workload, Connections: s.Connections, Organizations: 1, Target: s.Target}
+	if s.Many {
+		f.Organizations = len(s.target.data.Many)
 	}
-	if m.err != nil {
-		f.Unavailable = m.err.Error()
+	if s.err != nil {
+		f.Unavailable = s.err.Error()
 		return f
 	}
-	f.Rate, f.P50 = over(m, sample.rate), over(m, sample.p50)
-	f.P99 = over(m, func(s sample) float64 { return micros(s.P99) })
-	f.P999 = over(m, func(s sample) float64 { return micros(s.P999) })
-	f.CPU = over(m, sample.cpu)
-	f.StoreCPU = over(m, func(s sample) float64 { return micros(s.StoreCPU) / float64(s.Requests) })
-	f.GeneratorCPU = over(m, func(s sample) float64 { return micros(s.GeneratorCPU) / float64(s.Requests) })
-	f.GeneratorShare = over(m, func(s sample) float64 {
-		return float64(s.GeneratorCPU) / float64(max(1, s.GeneratorCPU+s.CPU+s.StoreCPU))
-	})
-	f.ResidentMB = over(m, func(s sample) float64 { return float64(s.Resident) / 1e6 })
-	for _, s := range m.samples {
+	f.Rate = s.over(func(s sample) float64 { return s.Rate })
+	f.P50 = s.over(func(s sample) float64 { return s.P50 })
+	f.P99 = s.over(func(s sample) float64 { return s.P99 })
+	f.P999 = s.over(func(s sample) float64 { return s.P999 })
+	f.CPU = s.over(func(s sample) float64 { return s.CPU })
+	f.StoreCPU = s.over(func(s sample) float64 { return s.StoreCPU })
+	f.GeneratorCPU = s.over(func(s sample) float64 { return s.GeneratorCPU })
+	f.GeneratorShare = s.over(func(s sample) float64 { return s.GeneratorShare })
+	f.ResidentMB = s.over(func(s sample) float64 { return s.ResidentMB })
+	for _, s := range s.samples {
 		f.Requests += s.Requests
 		f.Verified += s.Verified
 	}
 	return f
 }
 
-// find returns the row of a cell, nil if there is none with figures.
-func (r *report) find(c cell) *figure {
-	for _, f := range r.Rows {
-		if f.row.cell == c && f.Unavailable == "" {
-			return f
+// finish computes the figures.
+func (r *report) finish(all []*series, absent map[string]string, each time.Duration) {
+	r.Seconds, r.Absent = round(each.Seconds()), absent
+	byRow := map[row]*series{}
+	for _, s := range all {
+		byRow[s.row] = s
+	}
+	for _, s := range all {
+		f := newFigure(s)
+		f.OfBaseline = s.to(byRow[s.on(onBaseline)])
+		f.OfOld = s.to(byRow[s.on(s.Target+old)])
+		one := s.row
+		one.Many = false
+		if ratio := s.to(byRow[one]); ratio != nil {
+			f.OfOne = &ratio.Rate
 		}
+		r.Rows = append(r.Rows, f)
 	}
-	return nil
 }
 
-func (s sample) rate() float64 { return float64(s.Requests) / s.Elapsed.Seconds() }
-func (s sample) cpu() float64  { return micros(s.CPU) / float64(s.Requests) }
-func (s sample) p50() float64  { return micros(s.P50) }
-
-func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
-
-func over(m *row, figure func(sample) float64) spread {
-	values := make([]float64, len(m.samples))
-	for i, s := range m.samples {
-		values[i] = figure(s)
-	}
-	return spreadOf(values)
-}
-
-// compare divides round by round. What cannot be divided is left out.
-func compare(m, by *row, figure func(sample) float64) spread {
-	var values []float64
-	for i := range min(len(m.samples), len(by.samples)) {
-		if divisor := figure(by.samples[i]); divisor > 0 {
-			values = append(values, figure(m.samples[i])/divisor)
-		}
-	}
-	return spreadOf(values)
-}
-
-func spreadOf(values []float64) spread {
-	if len(values) == 0 {
-		return spread{}
-	}
-	slices.Sort(values)
-	n := len(values)
-	return spread{round(values[0]), round((values[(n-1)/2] + values[n/2]) / 2), round(values[n-1])}
-}
-
-// round keeps what means something: three digits after the point.
-func round(v float64) float64 { return math.Round(v*1000) / 1000 }
-
-func (r *report) json() ([]byte, error) {
-	text, err := json.Marshal(r, jsontext.WithIndent("  "))
-	return append(text, '\n'), err
-}
-
-// summary is one object with the ratios; null where there is no figure.
-func (r *report) summary() ([]byte, error) {
-	var b []byte
-	b = append(b, '{')
-	for i, ratio := range ratios {
+// summary is one object with medians of a ratio; null where there is none.
+func (r *report) summary(ratio func(*figure) *ratio) []byte {
+	b := []byte{'{'}
+	for i, s := range summaries {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		var value *float64
-		if f := r.find(ratio.of); f != nil && f.OfFloor != nil {
-			v := ratio.figure(f.OfFloor)
-			value = &v
+		value := "null"
+		for _, f := range r.Rows {
+			if s.of == (row{f.Workload, f.Connections, false, f.Target}) && f.Organizations == 1 && ratio(f) != nil {
+				value = fmt.Sprint(s.ratio(ratio(f)).Median)
+			}
 		}
-		member, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		b = append(b, `"`+ratio.name+`":`...)
-		b = append(b, member...)
+		b = fmt.Appendf(b, "%q:%s", s.name, value)
 	}
-	return append(b, '}'), nil
+	return append(b, '}')
+}
+
+// writeJSON writes a report to a file, if one is named.
+func writeJSON(file string, report any) error {
+	if file == "" {
+		return nil
+	}
+	text, err := json.Marshal(report, jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
 }

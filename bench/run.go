@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"latchkey/bench/workload"
@@ -15,7 +13,8 @@ import (
 
 type runCommand struct {
 	Latchkey string `default:"bin/latchkey" placeholder:"FILE" help:"Program to measure. Default: ${default}."`
-	Postgres string `placeholder:"URL" help:"Administrator of a PostgreSQL that flushes to the disk; a database is made there and dropped. Without it there are no figures for PostgreSQL."`
+	Against  string `placeholder:"FILE" help:"Another Latchkey, such as an older build, measured in the same rounds in turn."`
+	Postgres string `placeholder:"URL" help:"Administrator of a PostgreSQL that flushes to the disk; databases are made there and dropped. Without it there are no figures for PostgreSQL."`
 
 	Quick         bool          `help:"Only the rows of the summary, which is printed as the last line."`
 	Workload      []string      `placeholder:"NAME" help:"Workloads; all by default."`
@@ -38,43 +37,29 @@ type runCommand struct {
 
 // Run measures and reports.
 func (cmd *runCommand) Run(ctx context.Context) error {
-	started, busy := time.Now(), loadAverage()
+	began := time.Now()
 	if err := cmd.check(); err != nil {
 		return err
-	}
-	if cmd.Quick {
-		cmd.Organizations = 0
-		if cmd.Budget == 0 {
-			cmd.Budget = 36 * time.Second
-		}
 	}
 	dir, err := os.MkdirTemp(cmd.Dir, "latchkey-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	site, err := cmd.start(ctx, dir)
+	report := &report{environment: newEnvironment(dir, cmd.Rounds, cmd.Profile != ""), Organizations: cmd.Organizations}
+	c, err := cmd.start(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer site.stop()
-
-	m := &measurement{
-		site: site, rounds: cmd.Rounds, time: cmd.Time, warmUp: 250 * time.Millisecond,
-		organizations: cmd.Organizations, note: os.Stderr,
-	}
-	if cmd.Budget > 0 {
-		m.deadline = started.Add(cmd.Budget)
-	}
-	report := newReport(cmd, site, dir)
-	report.LoadAverage = busy
-	rows, err := m.measure(ctx, cmd.plan(site))
-	if err != nil {
+	defer c.stop()
+	m := &meter{time: cmd.Time, warmUp: 250 * time.Millisecond}
+	all := cmd.plan(c)
+	if err := m.measure(ctx, all, cmd.Rounds, began, cmd.Budget); err != nil {
 		return err
 	}
-	report.finish(rows, m.time)
+	report.finish(all, c.absent, m.time)
 	if cmd.Profile != "" {
-		if err := m.profile(ctx, rows, cmd.Profile); err != nil {
+		if err := m.profile(all, cmd.Profile); err != nil {
 			return err
 		}
 	}
@@ -82,43 +67,40 @@ func (cmd *runCommand) Run(ctx context.Context) error {
 }
 
 func (cmd *runCommand) check() error {
-	if cmd.Rounds < 1 || cmd.Time <= 0 || cmd.Organizations < 0 {
-		return errors.New("--rounds and --time must be positive, --organizations not negative")
-	}
-	for _, name := range cmd.Workload {
-		if !slices.Contains(workload.Names(), name) {
-			return fmt.Errorf("--workload: %q is none: there are %s", name, strings.Join(workload.Names(), ", "))
+	if cmd.Quick {
+		cmd.Organizations = 0
+		if cmd.Budget == 0 {
+			cmd.Budget = 36 * time.Second
+			if cmd.Against != "" { // half as many rows again
+				cmd.Budget += 20 * time.Second
+			}
 		}
 	}
-	for _, n := range cmd.Connections {
+	return checkLoad(cmd.Rounds, cmd.Time, cmd.Connections, cmd.Workload)
+}
+
+// checkLoad refuses what cannot be measured.
+func checkLoad(rounds int, each time.Duration, connections []int, workloads []string) error {
+	if rounds < 0 || each <= 0 {
+		return errors.New("--rounds must not be negative, --time must be positive")
+	}
+	for _, n := range connections {
 		if n < 1 || n > 10_000 {
 			return fmt.Errorf("--connections: %d is not between 1 and 10000", n)
 		}
 	}
-	return nil
+	return workload.Check(workloads)
 }
 
 // publish prints the table, writes the file, and prints the summary last.
 func (cmd *runCommand) publish(w io.Writer, r *report) error {
-	if err := r.table(w); err != nil {
+	r.print(w)
+	if err := writeJSON(cmd.JSON, r); err != nil || !cmd.Quick {
 		return err
 	}
-	if cmd.JSON != "" {
-		text, err := r.json()
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(cmd.JSON, text, 0o644); err != nil {
-			return err
-		}
+	if cmd.Against != "" {
+		fmt.Fprintf(w, "%s\n", r.summary((*figure).ofOld))
 	}
-	if !cmd.Quick {
-		return nil
-	}
-	summary, err := r.summary()
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s\n", summary)
+	_, err := fmt.Fprintf(w, "%s\n", r.summary((*figure).ofBaseline))
 	return err
 }

@@ -1,66 +1,164 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
+
+	"github.com/go-json-experiment/json"
 )
 
-// table prints the rows for people: the median of the rounds, with the least
-// and the most where they matter.
-func (r *report) table(w io.Writer) error {
-	fmt.Fprintf(w, "%d rounds of %.2f s, %d processors, %s, %s, load average before %s\n",
-		r.Rounds, r.Seconds, r.Processors, r.Go, r.FileSystem, r.LoadAverage)
-	if r.FileSystem == "tmpfs" {
-		fmt.Fprintln(w, "The data is in memory: a flush costs nothing, and no durable figure means anything. Set --dir.")
-	}
-	if r.Profiled {
-		fmt.Fprintln(w, "With --profile Latchkey runs in a build of its own: the figures are not to be kept.")
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "workload\tconn\torgs\tserver\treq/s\tmin–max\tp50 ms\tp99 ms\tp99.9 ms\tcpu µs\t+ store\tgenerator\t× floor req/s\t× floor cpu\t× floor p50\t")
-	var last string
-	for _, f := range r.Rows {
-		if last != "" && last != f.Workload {
-			fmt.Fprintln(t, "\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t")
-		}
-		last = f.Workload
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t", f.Workload, f.Connections, f.Organizations, f.Target)
-		if f.Unavailable != "" {
-			fmt.Fprint(t, "–\t–\t–\t–\t–\t–\t–\t–\t–\t–\t–\t\n")
-			continue
-		}
-		fmt.Fprintf(t, "%.0f\t%.0f–%.0f\t%.2f\t%.2f\t%.2f\t%.0f\t", f.Rate.Median, f.Rate.Min, f.Rate.Max,
-			f.P50.Median/1000, f.P99.Median/1000, f.P999.Median/1000, f.CPU.Median)
-		if f.StoreCPU.Median > 0 {
-			fmt.Fprintf(t, "%.0f\t", f.StoreCPU.Median)
-		} else {
-			fmt.Fprint(t, "\t")
-		}
-		fmt.Fprintf(t, "%.0f %%\t", 100*f.GeneratorShare.Median)
-		if f.OfFloor != nil {
-			fmt.Fprintf(t, "%.2f (%.2f–%.2f)\t%.2f\t%.2f\t", f.OfFloor.Rate.Median, f.OfFloor.Rate.Min, f.OfFloor.Rate.Max,
-				f.OfFloor.CPU.Median, f.OfFloor.P50.Median)
-		} else {
-			fmt.Fprint(t, "\t\t\t")
-		}
-		fmt.Fprintln(t)
-	}
-	if err := t.Flush(); err != nil {
+type tableCommand struct {
+	JSON string `required:"" placeholder:"FILE" help:"What bench run --json or bench growth --json wrote."`
+}
+
+// Run prints the tables of a run in Markdown.
+func (cmd *tableCommand) Run() error {
+	text, err := os.ReadFile(cmd.JSON)
+	if err != nil {
 		return err
 	}
+	r, g := new(report), new(growthReport)
+	if err := errors.Join(json.Unmarshal(text, r), json.Unmarshal(text, g)); err != nil {
+		return fmt.Errorf("%s: %w", cmd.JSON, err)
+	}
+	if len(r.Rows)+len(g.Dimensions) == 0 {
+		return fmt.Errorf("%s has no rows: it is not the JSON of a run", cmd.JSON)
+	}
+	r.environment.print(os.Stdout)
+	fmt.Println()
+	figureTable(r.Rows).markdown(os.Stdout)
+	for _, d := range g.Dimensions {
+		d.table().markdown(os.Stdout)
+	}
+	sizeTable(g.Dimensions...).markdown(os.Stdout)
+	return nil
+}
+
+// table is a header and rows; the first column has words, the others figures.
+type table [][]string
+
+const noFigure = "–"
+
+// figureTable shows the median of the rounds, with the least and the most where
+// they matter.
+func figureTable(rows []*figure) table {
+	t := table{{
+		"workload", "stored", "conn", "orgs", "server", "req/s", "min–max", "p50 ms", "p99 ms", "p99.9 ms", "cpu µs", "+ store", "generator",
+		"× baseline", "cpu ×", "p50 ×", "× old", "cpu ×", "p50 ×", "× smallest", "cpu ×", "p50 ×", "× one org",
+	}}
+	for _, f := range rows {
+		cells := []string{f.Workload, unlessZero(f.size), fmt.Sprint(f.Connections), fmt.Sprint(f.Organizations), f.Target}
+		if f.Unavailable != "" {
+			t = append(t, append(cells, noFigure))
+			continue
+		}
+		cells = append(cells, fmt.Sprintf("%.0f", f.Rate.Median), fmt.Sprintf("%.0f–%.0f", f.Rate.Min, f.Rate.Max),
+			millis(f.P50), millis(f.P99), millis(f.P999), fmt.Sprintf("%.0f", f.CPU.Median), unlessZero(int(f.StoreCPU.Median)),
+			fmt.Sprintf("%.0f %%", 100*f.GeneratorShare.Median))
+		for _, r := range []*ratio{f.OfBaseline, f.OfOld, f.OfSmallest} {
+			cells = append(cells, r.cells()...)
+		}
+		if f.OfOne != nil {
+			cells = append(cells, f.OfOne.times())
+		}
+		t = append(t, cells)
+	}
+	return t.withoutEmpty()
+}
+
+func millis(s spread) string { return fmt.Sprintf("%.2f", s.Median/1000) }
+
+func unlessZero(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+func (r *ratio) cells() []string {
+	if r == nil {
+		return make([]string, 3)
+	}
+	return []string{r.Rate.times(), fmt.Sprintf("%.2f", r.CPU.Median), fmt.Sprintf("%.2f", r.P50.Median)}
+}
+
+// times is a ratio, with the least and the most of the rounds.
+func (s spread) times() string { return fmt.Sprintf("%.2f (%.2f–%.2f)", s.Median, s.Min, s.Max) }
+
+// withoutEmpty makes all rows as long as the header, and leaves columns out
+// that no row has.
+func (t table) withoutEmpty() table {
+	kept := make(table, len(t))
+	for column := range t[0] {
+		at := func(row []string) string {
+			if column < len(row) {
+				return row[column]
+			}
+			return ""
+		}
+		if !slices.ContainsFunc(t[1:], func(row []string) bool { return at(row) != "" }) {
+			continue
+		}
+		for i, row := range t {
+			kept[i] = append(kept[i], at(row))
+		}
+	}
+	return kept
+}
+
+// print aligns the columns for a terminal.
+func (t table) print(w io.Writer) {
+	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range t {
+		fmt.Fprintln(aligned, strings.Join(row, "\t")+"\t")
+	}
+	_ = aligned.Flush() // what cannot be written to a terminal is lost
+}
+
+// markdown prints nothing if there are no rows.
+func (t table) markdown(w io.Writer) {
+	if len(t) < 2 {
+		return
+	}
+	rule := slices.Repeat([]string{"---:"}, len(t[0]))
+	rule[0] = "---"
+	for _, row := range slices.Insert(slices.Clone(t), 1, rule) {
+		fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | "))
+	}
+	fmt.Fprintln(w)
+}
+
+func (e *environment) print(w io.Writer) {
+	fmt.Fprintf(w, "%s: `%s`: %d rounds of %.2f s, %d processors, %s, %s, load average before %s.\n", e.Started.Format("2006-01-02 15:04"),
+		strings.Join(e.Command, " "), e.Rounds, e.Seconds, e.Processors, e.Go, e.FileSystem, e.LoadAverage)
+	if e.FileSystem == "tmpfs" {
+		fmt.Fprintln(w, "The data is in memory: a flush costs nothing, and no durable figure means anything. Set --dir.")
+	}
+	if e.Profiled {
+		fmt.Fprintln(w, "With --profile Latchkey runs in a build of its own: the figures are not to be kept.")
+	}
+}
+
+// print writes a run for a terminal.
+func (r *report) print(w io.Writer) {
+	r.environment.print(w)
+	figureTable(r.Rows).print(w)
 	for _, name := range slices.Sorted(maps.Keys(r.Absent)) {
 		fmt.Fprintf(w, "not available: %s: %s\n", name, r.Absent[name])
 	}
-	for _, f := range r.Rows {
+	printUnavailable(w, r.Rows)
+}
+
+func printUnavailable(w io.Writer, rows []*figure) {
+	for _, f := range rows {
 		if f.Unavailable != "" {
-			fmt.Fprintf(w, "not available: %s: %s\n", f.row.cell, f.Unavailable)
-		}
-		if f.OfOne != nil {
-			fmt.Fprintf(w, "%s: %.2f times the rate in one organization (%.2f–%.2f)\n", f.row.cell, f.OfOne.Median, f.OfOne.Min, f.OfOne.Max)
+			fmt.Fprintf(w, "not available: %s on %s, %d connections, %d organizations: %s\n", f.Workload, f.Target, f.Connections, f.Organizations, f.Unavailable)
 		}
 	}
-	return nil
 }

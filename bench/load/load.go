@@ -174,7 +174,7 @@ func (on *connection) exchange(r *Request, keep bool) error {
 	on.latencies = append(on.latencies, time.Since(sent))
 	on.body = body
 	if status != 200 {
-		return &StatusError{status, string(beginning(body))}
+		return fmt.Errorf("HTTP %d: %s", status, beginning(body))
 	}
 	if !bytes.Contains(body, r.Want) {
 		return fmt.Errorf("the reply has no %q: %s", r.Want, beginning(body))
@@ -184,13 +184,5 @@ func (on *connection) exchange(r *Request, keep bool) error {
 	}
 	return nil
 }
-
-// StatusError is a reply with another status than 200.
-type StatusError struct {
-	Status int
-	Body   string // its beginning
-}
-
-func (e *StatusError) Error() string { return fmt.Sprintf("HTTP %d: %s", e.Status, e.Body) }
 
 func beginning(text []byte) []byte { return text[:min(len(text), 500)] }

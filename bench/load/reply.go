@@ -18,7 +18,7 @@ const (
 )
 
 var (
-	errStatusLine = errors.New("not a status line of HTTP/1.1")
+	errStatusLine = errors.New("not the status line of a reply of HTTP/1.1 with a body")
 	errLength     = errors.New("neither one Content-Length nor chunks: where the reply ends is not known")
 	errSize       = fmt.Errorf("a reply of more than %d bytes", maxBody)
 )
@@ -36,14 +36,8 @@ func readReply(r *bufio.Reader, buffer []byte) (status int, body []byte, err err
 	if len(line) < len(version)+3 || string(line[:len(version)]) != version || len(line) > len(version)+3 && line[len(version)+3] != ' ' {
 		return 0, nil, errStatusLine
 	}
-	for _, digit := range line[len(version) : len(version)+3] {
-		if digit < '0' || digit > '9' {
-			return 0, nil, errStatusLine
-		}
-		status = 10*status + int(digit-'0')
-	}
-	if status < 200 || status == 204 || status == 304 {
-		return 0, nil, fmt.Errorf("HTTP %d, which has no body, was not expected", status)
+	if status, err = strconv.Atoi(string(line[len(version) : len(version)+3])); err != nil || status < 200 || status == 204 || status == 304 {
+		return 0, nil, errStatusLine
 	}
 	length, chunked := -1, false
 	for n := 0; ; n++ {

@@ -1,12 +1,12 @@
 // Package process runs the servers of a benchmark as processes of their own,
-// and reads how much processor time a process has used.
+// and reads how much processor time and memory a process uses.
 //
 // A child ends when Stop is called, and also when the benchmark dies, however
 // it dies: a server left behind would spoil the next run.
 package process
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -21,11 +21,9 @@ import (
 
 // Child is a server that was started.
 type Child struct {
-	PID int
-	// Ready is the line by which it said that it is ready.
-	Ready Line
-	// Began is when it was started.
-	Began time.Time
+	PID   int
+	Ready Line      // the line by which it said that it is ready
+	Began time.Time // when it was started
 
 	process *os.Process
 	exited  chan struct{}
@@ -35,20 +33,19 @@ type Child struct {
 type Line struct {
 	Message string `json:"msg"`
 	Address string `json:"address"` // the base URL at which it answers
-	Signer  string `json:"signer"`  // floor: the Ethereum address of its key
-	Debug   string `json:"debug"`   // profiled servers: where profiles are to be had
+	Signer  string `json:"signer"`  // baseline: the Ethereum address of its key
+	Debug   string `json:"debug"`   // profiled servers: the base URL of profiles
 }
 
 const (
-	// readyIn is for a server on an empty store, and for one that has to sort
-	// out what a killed one left behind.
+	// readyIn is generous: a server may have to recover what a killed one left.
 	readyIn = 2 * time.Minute
-	// lookEvery is also how exactly the time until it is ready is known.
-	lookEvery = 2 * time.Millisecond
+	// pollEvery is also the resolution of the time until a server is ready.
+	pollEvery = 2 * time.Millisecond
 )
 
-// Start runs a program that writes to the file log until it says there, in a
-// line of JSON, that it is ready.
+// Start runs a program that writes to the file log, and returns when a line of
+// JSON there says that it is ready.
 func Start(log, program string, args ...string) (*Child, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -58,29 +55,33 @@ func Start(log, program string, args ...string) (*Child, error) {
 	cmd := exec.Command(program, args...)
 	cmd.Stdout, cmd.Stderr = file, file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	started, exited := make(chan error), make(chan struct{})
-	began := time.Now()
+	c := &Child{Began: time.Now(), exited: make(chan struct{})}
+	if err := c.run(cmd); err != nil {
+		return nil, err
+	}
+	c.PID, c.process = cmd.Process.Pid, cmd.Process
+	if c.Ready, err = c.await(log); err != nil {
+		c.Stop()
+		return nil, fmt.Errorf("%s: %w", program, err)
+	}
+	return c, nil
+}
+
+// run starts the command on a thread that lives as long as the child: the
+// kernel sends Pdeathsig when the thread ends that started it.
+func (c *Child) run(cmd *exec.Cmd) error {
+	started := make(chan error)
 	go func() {
-		// The kernel means the death of the thread that started the child, so
-		// the thread must stay.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
 		started <- err
 		if err == nil {
 			_ = cmd.Wait() // how it ended is in its log
-			close(exited)
+			close(c.exited)
 		}
 	}()
-	if err := <-started; err != nil {
-		return nil, err
-	}
-	c := &Child{PID: cmd.Process.Pid, Began: began, process: cmd.Process, exited: exited}
-	if c.Ready, err = c.await(log); err != nil {
-		c.Stop()
-		return nil, fmt.Errorf("%s: %w", program, err)
-	}
-	return c, nil
+	return <-started
 }
 
 // await waits for the line in the log.
@@ -92,27 +93,16 @@ func (c *Child) await(log string) (Line, error) {
 			return Line{}, fmt.Errorf("it ended before it was ready:\n%s", tail(log))
 		case <-deadline:
 			return Line{}, fmt.Errorf("it is not ready after %v:\n%s", readyIn, tail(log))
-		case <-time.After(lookEvery):
+		case <-time.After(pollEvery):
 		}
-		if line, ok := find(log); ok {
-			return line, nil
-		}
-	}
-}
-
-func find(log string) (Line, bool) {
-	file, err := os.Open(log)
-	if err != nil {
-		return Line{}, false
-	}
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		var line Line
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Message == "ready" {
-			return line, true
+		text, _ := os.ReadFile(log)
+		for found := range bytes.Lines(text) {
+			var line Line
+			if json.Unmarshal(found, &line) == nil && line.Message == "ready" {
+				return line, nil
+			}
 		}
 	}
-	return Line{}, false
 }
 
 // tail is the end of a log, for messages.
@@ -124,7 +114,7 @@ func tail(log string) string {
 	return strings.TrimSpace(string(text[max(0, len(text)-4096):]))
 }
 
-// Stop ends the child, asking first.
+// Stop ends the child: by a signal, and if that does not help, by force.
 func (c *Child) Stop() {
 	_ = c.process.Signal(syscall.SIGTERM)
 	select {

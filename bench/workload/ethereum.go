@@ -13,7 +13,7 @@ import (
 	"latchkey/internal/chain/rlp"
 )
 
-// recipient is whom the transfers go to, and whom one policy allows.
+// recipient is the account that the transfers go to, and that one policy allows.
 var recipient = [20]byte{0x70, 0x99, 0x79, 0x70, 0xc5, 0x18, 0x12, 0xdc, 0x3a, 0x01, 0x0c, 0x7d, 0x01, 0xb5, 0x0e, 0x0d, 0x17, 0xdc, 0x79, 0xc8}
 
 // The transfers are on this chain, of this much.
@@ -41,28 +41,28 @@ var errTransaction = errors.New("it is not the transaction with a signature adde
 // checkTransaction checks that signed is the transaction unsigned with a
 // signature by the key of an address.
 func checkTransaction(address string, unsigned, signed []byte) error {
-	if len(signed) == 0 || signed[0] != 2 {
-		return errTransaction
-	}
-	before, err := rlp.Only(unsigned[1:])
+	before, _, err := rlp.Next(unsigned[1:])
 	if err != nil {
 		return err
 	}
-	after, err := rlp.Only(signed[1:])
+	if len(signed) == 0 || signed[0] != unsigned[0] {
+		return errTransaction
+	}
+	after, rest, err := rlp.Next(signed[1:])
 	if err != nil {
 		return err
 	}
-	if len(after) != len(before)+3 {
+	added, ok := bytes.CutPrefix(after.Content, before.Content)
+	if !ok || len(rest) > 0 {
 		return errTransaction
-	}
-	for i := range before {
-		if !bytes.Equal(after[i].Content, before[i].Content) {
-			return errTransaction
-		}
 	}
 	var signature [65]byte // v, r and s, as integers without leading zeros
 	for i, end := range []int{1, 33, 65} {
-		content, err := after[len(before)+i].Bytes()
+		var number rlp.Item
+		if number, added, err = rlp.Next(added); err != nil {
+			return err
+		}
+		content, err := number.Bytes()
 		if err != nil || len(content) > 32 || i == 0 && len(content) > 1 {
 			return errTransaction
 		}

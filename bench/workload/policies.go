@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// policies is how many the member is under. One of them allows its transfers.
+// policies is how many there are for the member. One of them allows its transfers.
 const policies = 20
 
 type policy struct {
@@ -18,7 +18,7 @@ type policy struct {
 }
 
 // memberPolicies are those of a user who may send limited amounts to a list of
-// recipients: one policy each, as consoles write them, and some for everybody.
+// recipients: one policy each, as consoles write them, and some for all users.
 func memberPolicies(userID string) []policy {
 	consensus := fmt.Sprintf("approvers.any(user, user.id == '%s')", userID)
 	all := []policy{
@@ -43,19 +43,15 @@ func memberPolicies(userID string) []policy {
 	return all
 }
 
-func (o *organization) createPolicies(userID string) (*draft, error) {
+func (o *Organization) createPolicies(userID string) *draft {
 	list, err := json.Marshal(memberPolicies(userID))
 	if err != nil {
-		return nil, err
+		return &draft{err: err}
 	}
-	operation, body := activity("create_policies", "CREATE_POLICIES", o.id, fmt.Appendf(nil, `{"policies":%s}`, list))
-	return &draft{
-		operation: operation, stamper: o.root, body: body, want: []byte(completed),
-		check: read(func(r result) error {
-			if r.CreatePolicies == nil || len(r.CreatePolicies.PolicyIDs) != policies {
-				return errNoResult
-			}
-			return nil
-		}),
-	}, nil
+	return o.submit("create_policies", "", fmt.Appendf(nil, `{"policies":%s}`, list), func(r *result) error {
+		if len(r.PolicyIDs) != policies {
+			return errResult
+		}
+		return nil
+	})
 }

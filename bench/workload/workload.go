@@ -3,22 +3,19 @@
 // before the clock starts.
 //
 // Every activity is a new one: no two bodies are the same, so that none is
-// answered from the record of another. What a server cannot do yet is not an
-// error of the whole: Prepare says so for the workloads that need it, and they
-// have no figures.
+// answered from the record of another.
 package workload
 
 import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strconv"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"latchkey/bench/load"
-	"latchkey/client"
 )
 
 // The workloads.
@@ -33,98 +30,69 @@ const (
 	ListActivities        = "list_activities" // the first page
 )
 
-// Names lists the workloads.
-func Names() []string { return append(Standard(), ListActivities) }
-
 // Standard are the workloads of a run for which none are named.
 func Standard() []string {
 	return []string{Whoami, GetWalletAccount, SignRawPayload, SignTransaction, CreateWalletAccounts, CreateSubOrganization, Mix}
 }
 
+// Names are all workloads.
+func Names() []string { return append(Standard(), ListActivities) }
+
+// Check refuses names that are no workloads.
+func Check(names []string) error {
+	for _, name := range names {
+		if !slices.Contains(Names(), name) {
+			return fmt.Errorf("%q is no workload: there are %s", name, strings.Join(Names(), ", "))
+		}
+	}
+	return nil
+}
+
 // Spreads reports whether a workload can be spread over many organizations.
-// Sub-organizations are made in a parent, and a sub-organization is none.
+// Sub-organizations are created in a parent, and a sub-organization is none.
 func Spreads(name string) bool { return name != CreateSubOrganization }
 
 // Source makes requests for one server.
-type Source interface {
+type Source struct {
+	Host string // HOST:PORT
 	// Prepare makes n requests of a workload, in one organization or spread
 	// over many.
-	Prepare(name string, many bool, n int) ([]load.Request, error)
+	Prepare func(name string, many bool, n int) ([]load.Request, error)
 }
 
-// World is a server that was set up, and what there is in it.
-type World struct {
-	host string
-	// Each of the first is a parent organization of its own, so that one
-	// workload does not slow another down by what it leaves behind.
-	hot     *organization   // nothing in it changes
-	growing *organization   // accounts are added
-	parent  *organization   // of many
-	many    []*organization // one after the other
+// Dataset is what the requests to one server are about.
+type Dataset struct {
+	// In a run each is a parent organization of its own, so that one workload
+	// does not slow another down by what it leaves behind.
+	Hot     *Organization // nothing in it changes
+	Growing *Organization // accounts are added
+	Parent  *Organization // sub-organizations are added
+	Many    []*Organization
 
-	missing  map[string]error // by workload: why there is none
-	noMany   error            // why there are not many organizations
-	turn     atomic.Uint64    // of many
-	sequence atomic.Uint64    // makes payloads differ
+	turn     atomic.Uint64 // of Many
+	sequence atomic.Uint64 // makes bodies differ
 }
 
-// organization is one to act in, with what requests in it need.
-type organization struct {
-	id       string
-	root     client.Stamper // of its root user
-	member   client.Stamper // of the user under policies
-	walletID string
-	address  string
-	// atWork are the addresses that requests take turns with; none: address.
-	atWork   []string
-	turn     atomic.Uint64 // of atWork
-	accounts atomic.Uint64 // how many were added
-
-	keys struct{ root, member client.PrivateKey } // to be kept
+// Source makes requests for the server at host that has the data.
+func (d *Dataset) Source(host string) Source {
+	return d.source(host, func(*draft, *load.Request) {})
 }
 
-// inTurn is the address that the next request is about.
-func (o *organization) inTurn() string {
-	if len(o.atWork) == 0 {
-		return o.address
-	}
-	return o.atWork[o.turn.Add(1)%uint64(len(o.atWork))]
-}
-
-// draft is a request before it is signed.
-type draft struct {
-	operation string // such as query/whoami
-	stamper   client.Stamper
-	body      []byte
-	want      []byte
-	check     func(reply []byte) error
-}
-
-// Prepare implements Source.
-func (w *World) Prepare(name string, many bool, n int) ([]load.Request, error) {
-	return w.prepare(name, many, n, func(d *draft) (load.Request, error) { return d.sign(w.host) })
-}
-
-// prepare drafts n requests and finishes them on all processors.
-func (w *World) prepare(name string, many bool, n int, finish func(*draft) (load.Request, error)) ([]load.Request, error) {
-	if err := w.missing[name]; err != nil {
-		return nil, err
-	}
-	if many && w.noMany != nil {
-		return nil, w.noMany
-	}
-	if many && (len(w.many) == 0 || !Spreads(name)) {
-		return nil, fmt.Errorf("%s is not spread over organizations", name)
-	}
-	requests := make([]load.Request, n)
-	err := onAllProcessors(n, func(i int) error {
-		d, err := w.draft(name, many, i)
-		if err == nil {
-			requests[i], err = finish(d)
+// source drafts and signs requests on all processors; adapt changes each.
+func (d *Dataset) source(host string, adapt func(*draft, *load.Request)) Source {
+	return Source{host, func(name string, many bool, n int) ([]load.Request, error) {
+		if many && (len(d.Many) == 0 || !Spreads(name)) {
+			return nil, fmt.Errorf("%s is not spread over organizations", name)
 		}
-		return err
-	})
-	return requests, err
+		requests := make([]load.Request, n)
+		err := onAllProcessors(n, func(i int) (err error) {
+			draft := d.draft(name, many, i)
+			requests[i], err = draft.sign(host)
+			adapt(draft, &requests[i])
+			return err
+		})
+		return requests, err
+	}}
 }
 
 // onAllProcessors calls do for 0 to n-1.
@@ -144,44 +112,44 @@ func onAllProcessors(n int, do func(i int) error) error {
 }
 
 // draft writes the i-th request of a workload.
-func (w *World) draft(name string, many bool, i int) (*draft, error) {
-	org := w.hot
+func (d *Dataset) draft(name string, many bool, i int) *draft {
+	org := d.Hot
 	switch {
 	case many:
-		org = w.many[w.turn.Add(1)%uint64(len(w.many))]
+		org = d.Many[d.turn.Add(1)%uint64(len(d.Many))]
 	case name == CreateWalletAccounts, name == Mix:
-		org = w.growing
+		org = d.Growing
 	}
 	if name == Mix {
 		name = mixed(i)
 		if name == SignTransaction {
 			// By the root user, so that the mix is the same in organizations
 			// with and without policies.
-			return w.signTransaction(org, org.root), nil
+			return org.signTransaction(d.sequence.Add(1), org.Root)
 		}
 	}
 	switch name {
 	case Whoami:
-		return org.whoami(), nil
+		return org.whoami()
 	case GetWalletAccount:
-		return org.getWalletAccount(), nil
+		return org.getWalletAccount()
 	case SignRawPayload:
-		return w.signRawPayload(org), nil
+		return org.signRawPayload()
 	case SignTransaction:
-		return w.signTransaction(org, org.member), nil
+		return org.signTransaction(d.sequence.Add(1), org.Member)
 	case CreateWalletAccounts:
-		return org.createWalletAccounts(), nil
+		return org.addAccounts(org.accounts.Add(1), 1, func([]string) {})
 	case ListActivities:
-		return org.listActivities(), nil
+		return org.listActivities()
 	case CreateSubOrganization:
-		d, _, err := w.parent.createSubOrganization(w.sequence.Add(1))
-		return d, err
+		_, draft := d.Parent.createSubOrganization(d.sequence.Add(1), true)
+		return draft
 	}
-	return nil, fmt.Errorf("%q is no workload: there are %v", name, Names())
+	return &draft{err: Check([]string{name})}
 }
 
-// mixed says what the i-th request of the mix is: of a hundred, 40 whoami, 20
-// get_wallet_account, 30 sign_raw_payload, 8 sign_transaction and 2
+// mixed is the workload of the i-th request of the mix: of a hundred, 40
+// whoami, 20 get_wallet_account, 30 sign_raw_payload, 8 sign_transaction and 2
 // create_wallet_accounts, well shuffled.
 func mixed(i int) string {
 	switch n := i * 37 % 100; {
@@ -195,30 +163,4 @@ func mixed(i int) string {
 		return SignTransaction
 	}
 	return CreateWalletAccounts
-}
-
-// sign makes a request of a draft.
-func (d *draft) sign(host string) (load.Request, error) {
-	name, value, err := d.stamper.Stamp(d.body)
-	if err != nil {
-		return load.Request{}, err
-	}
-	return load.Request{Wire: wire(host, "/public/v1/"+d.operation, name+": "+value+"\r\n", d.body), Want: d.want, Check: d.check}, nil
-}
-
-// wire writes a request as it is sent; headers are whole lines.
-func wire(host, path, headers string, body []byte) []byte {
-	b := make([]byte, 0, 160+len(host)+len(path)+len(headers)+len(body))
-	b = append(b, "POST "+path+" HTTP/1.1\r\nHost: "+host+"\r\nContent-Type: application/json\r\n"...)
-	b = append(b, headers...)
-	b = append(b, "Content-Length: "...)
-	b = strconv.AppendInt(b, int64(len(body)), 10)
-	b = append(b, "\r\n\r\n"...)
-	return append(b, body...)
-}
-
-// activity writes the envelope of an activity.
-func activity(name, kind, org string, parameters []byte) (operation string, body []byte) {
-	return "submit/" + name, fmt.Appendf(nil, `{"type":"ACTIVITY_TYPE_%s","timestampMs":"%d","organizationId":"%s","parameters":%s}`,
-		kind, time.Now().UnixMilli(), org, parameters)
 }
