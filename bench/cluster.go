@@ -35,7 +35,6 @@ type target struct {
 // cluster is the servers of a run.
 type cluster struct {
 	targets map[string]*target
-	absent  map[string]string // targets that are not there, and why
 	stops   []func()
 }
 
@@ -47,7 +46,7 @@ func (c *cluster) stop() {
 
 // start runs the servers and sets them up.
 func (cmd *runCommand) start(ctx context.Context, dir string) (_ *cluster, err error) {
-	c := &cluster{targets: map[string]*target{}, absent: map[string]string{}}
+	c := &cluster{targets: map[string]*target{}}
 	defer func() {
 		if err != nil {
 			c.stop()
@@ -55,7 +54,6 @@ func (cmd *runCommand) start(ctx context.Context, dir string) (_ *cluster, err e
 	}()
 	for _, store := range []string{onSQLite, onPostgres} {
 		if store == onPostgres && cmd.Postgres == "" {
-			c.absent[onPostgres] = "no --postgres was given"
 			continue
 		}
 		for _, t := range []struct{ name, program string }{{store, cmd.Latchkey}, {store + old, cmd.Against}} {

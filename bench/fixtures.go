@@ -157,11 +157,7 @@ func (f *fixtures) start(ctx context.Context, s *size, anew bool) (ms float64, e
 	if reply.StatusCode != http.StatusOK {
 		err = fmt.Errorf("/readyz: HTTP %d", reply.StatusCode)
 	}
-	accounts := 0
-	if s.dimension == workload.Accounts {
-		accounts = s.Size
-	}
-	s.target.data = workload.One(s.kept.Organization, s.kept.Many, accounts)
+	s.target.data = workload.One(s.kept.Organization, s.kept.Many, s.Size)
 	s.target.source = s.target.data.Source(host(s.target.child))
 	return ms, errors.Join(err, reply.Body.Close())
 }

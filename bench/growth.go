@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -120,7 +119,12 @@ func (cmd *growthCommand) measure(ctx context.Context, f *fixtures, d *dimension
 		slices.Reverse(order) // so that none always comes after the same
 	}
 	for _, s := range d.Sizes {
-		if err := f.coldStart(ctx, s); err != nil {
+		err := evict(filepath.Join(f.work, s.String(), databaseFile))
+		if err == nil {
+			s.ColdStartMs, err = f.start(ctx, s, false)
+		}
+		s.stop()
+		if err != nil {
 			return fmt.Errorf("starting %s from the disk: %w", s, err)
 		}
 	}
@@ -150,15 +154,4 @@ func (cmd *growthCommand) round(ctx context.Context, f *fixtures, sizes []*size,
 		s.loadedMB = append(s.loadedMB, s.target.residentMB())
 	}
 	return nil
-}
-
-// coldStart starts a server whose database the kernel does not have in memory.
-func (f *fixtures) coldStart(ctx context.Context, s *size) (err error) {
-	err = evict(filepath.Join(f.work, s.String(), databaseFile))
-	if err == nil {
-		s.ColdStartMs, err = f.start(ctx, s, false)
-	}
-	s.ColdStartMs = round(s.ColdStartMs)
-	s.stop()
-	return errors.Join(err, ctx.Err())
 }

@@ -61,6 +61,7 @@ func readGrowth(text []byte) (*growthReport, error) {
 // finish computes the figures of a dimension that was measured.
 func (d *dimension) finish() {
 	for _, s := range d.Sizes {
+		s.ColdStartMs = round(s.ColdStartMs)
 		s.StartMs, s.RestMB, s.LoadedMB = spreadOf(s.startMs), spreadOf(s.restMB), spreadOf(s.loadedMB)
 		for k, series := range s.series {
 			f := newFigure(series)

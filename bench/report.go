@@ -139,8 +139,8 @@ func newFigure(s *series) *figure {
 }
 
 // finish computes the figures.
-func (r *report) finish(all []*series, absent map[string]string, each time.Duration) {
-	r.Seconds, r.Absent = round(each.Seconds()), absent
+func (r *report) finish(all []*series, each time.Duration) {
+	r.Seconds = round(each.Seconds())
 	byRow := map[row]*series{}
 	for _, s := range all {
 		byRow[s.row] = s

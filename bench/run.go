@@ -47,6 +47,9 @@ func (cmd *runCommand) Run(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	report := &report{environment: newEnvironment(dir, cmd.Rounds, cmd.Profile != ""), Organizations: cmd.Organizations}
+	if cmd.Postgres == "" {
+		report.Absent = map[string]string{onPostgres: "no --postgres was given"}
+	}
 	c, err := cmd.start(ctx, dir)
 	if err != nil {
 		return err
@@ -57,7 +60,7 @@ func (cmd *runCommand) Run(ctx context.Context) error {
 	if err := m.measure(ctx, all, cmd.Rounds, began, cmd.Budget); err != nil {
 		return err
 	}
-	report.finish(all, c.absent, m.time)
+	report.finish(all, m.time)
 	if cmd.Profile != "" {
 		if err := m.profile(all, cmd.Profile); err != nil {
 			return err

@@ -24,7 +24,7 @@ func TestSummary(t *testing.T) {
 		measured(of, nil, sample{Rate: 800, CPU: 150}, sample{Rate: 400, CPU: 300}, sample{Rate: 700, CPU: 140}),
 		measured(of.on(onSQLite+old), nil, sample{Rate: 400, CPU: 75}, sample{Rate: 200, CPU: 150}, sample{Rate: 350, CPU: 70}),
 		measured(row{workload.Whoami, 64, false, onSQLite}, io.ErrUnexpectedEOF),
-	}, nil, time.Second)
+	}, time.Second)
 	for name, tt := range map[string]struct{ got, want string }{
 		"baseline": {string(r.summary((*figure).ofBaseline)), `{"whoami":null,"sign_sqlite":0.8,"sign_sqlite_cpu":1.5,"sign_policy":null,"sign_postgres":null,"sign_latency":null}`},
 		"old":      {string(r.summary((*figure).ofOld)), `{"whoami":null,"sign_sqlite":2,"sign_sqlite_cpu":2,"sign_policy":null,"sign_postgres":null,"sign_latency":null}`},

@@ -3,7 +3,6 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -95,13 +94,8 @@ func (d *draft) sign(host string) (load.Request, error) {
 
 // wire writes a request as it is sent; headers are whole lines.
 func wire(host, path, headers string, body []byte) []byte {
-	b := make([]byte, 0, 160+len(host)+len(path)+len(headers)+len(body))
-	b = append(b, "POST "+path+" HTTP/1.1\r\nHost: "+host+"\r\nContent-Type: application/json\r\n"...)
-	b = append(b, headers...)
-	b = append(b, "Content-Length: "...)
-	b = strconv.AppendInt(b, int64(len(body)), 10)
-	b = append(b, "\r\n\r\n"...)
-	return append(b, body...)
+	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s",
+		path, host, headers, len(body), body)
 }
 
 // perform sends drafts, and checks and learns from every reply. They are signed

@@ -72,10 +72,10 @@ func addMembers(host string, organizations []*Organization) error {
 	return nil
 }
 
-// One is the dataset of a single organization that was set up and filled in an
-// earlier run, and has so many accounts.
-func One(o *Organization, many []*Organization, accounts int) *Dataset {
-	o.accounts.Store(uint64(accounts))
+// One is the dataset of a single organization that was set up and filled up to
+// size in an earlier run.
+func One(o *Organization, many []*Organization, size int) *Dataset {
+	o.accounts.Store(uint64(size)) // beyond all accounts that there may be
 	return &Dataset{Hot: o, Growing: o, Parent: o, Many: many}
 }
 
