@@ -14,8 +14,8 @@ import (
 
 	"latchkey/bench/baseline"
 	"latchkey/bench/process"
-	"latchkey/internal/server/config"
 	"latchkey/internal/server"
+	"latchkey/internal/server/config"
 )
 
 type baselineCommand struct {
