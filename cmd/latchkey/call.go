@@ -39,7 +39,7 @@ const (
 // operation is an operation of the catalog: a submit path or a query.
 type operation struct {
 	name  string
-	path  *activity.Endpoint     // nil: a query
+	path  *activity.Endpoint   // nil: a query
 	as    *activity.CompiledOp // the version that is meant
 	query *activity.CompiledQuery
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 )
 
@@ -44,7 +45,7 @@ func (op *operation) describe(out io.Writer) error {
 	case op.path == nil:
 		fmt.Fprint(out, "  (organizationId is filled in unless it is given.)\n\nReply\n")
 		members(out, gives)
-	case op.as.Govern.By == activity.Vote:
+	case op.as.Govern.By == decide.Vote:
 		fmt.Fprint(out, "\nResult\n  that of the activity voted on\n")
 	default:
 		fmt.Fprint(out, "\nResult\n")

@@ -117,11 +117,11 @@ type Authenticator struct {
 // OAuthProvider is an identity at an OpenID Connect issuer that the user logs
 // in with.
 type OAuthProvider struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	Identity  OIDCSubject  `json:"identity"`
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
+	ID        string      `json:"id"`
+	Name      string      `json:"name"`
+	Identity  OIDCSubject `json:"identity"`
+	CreatedAt time.Time   `json:"createdAt"`
+	UpdatedAt time.Time   `json:"updatedAt"`
 }
 
 // OIDCSubject is who an OpenID Connect issuer says somebody is, to one audience.

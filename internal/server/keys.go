@@ -12,36 +12,45 @@ import (
 
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/keys/vault/unseal"
-	"latchkey/internal/request/engine"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/store"
 )
+
+// KeyServices are the vault and what is made with its keys.
+type KeyServices struct {
+	Vault      *vault.Vault
+	Decider    *decide.Decider
+	ServerKeys *vault.ServerKeys
+}
 
 // OpenKeys opens the vault with the master key that source names (see package
 // config), and with the previous one, if there is one. It refuses a master key
 // that is not that of the store. The caller closes the vault.
-func OpenKeys(ctx context.Context, s *store.Store, source, previous string) (keys engine.KeyServices, err error) {
+func OpenKeys(ctx context.Context, s *store.Store, source, previous string) (keys KeyServices, err error) {
 	current, err := unsealer(source)
 	if err != nil {
-		return engine.KeyServices{}, err
+		return KeyServices{}, err
 	}
+	var issuer *vault.Issuer
 	if previous == "" {
-		keys.Vault, keys.Clerk, err = vault.Open(current)
+		keys.Vault, issuer, err = vault.Open(current)
 	} else {
 		var before vault.Unsealer
 		if before, err = unsealer(previous); err == nil {
-			keys.Vault, keys.Clerk, err = vault.OpenBoth(current, before)
+			keys.Vault, issuer, err = vault.OpenBoth(current, before)
 		}
 	}
 	if err != nil {
-		return engine.KeyServices{}, err
+		return KeyServices{}, err
 	}
+	keys.Decider = decide.New(issuer) // and nothing else gets it
 	err = s.Instance(ctx, func(tx *store.Tx) error {
 		keys.ServerKeys, err = keys.Vault.LoadOrCreateServerKeys(tx.Ciphertexts())
 		return err
 	})
 	if err != nil {
 		keys.Vault.Close()
-		return engine.KeyServices{}, err
+		return KeyServices{}, err
 	}
 	return keys, nil
 }

@@ -20,7 +20,6 @@ import (
 	"latchkey/internal/ids"
 	"latchkey/internal/outbox/notify"
 	"latchkey/internal/request/api"
-	"latchkey/internal/request/engine"
 	"latchkey/internal/store"
 	"latchkey/internal/test/pgtest"
 )
@@ -34,7 +33,7 @@ const secretCode = "SECRET77"
 type post struct {
 	t     *testing.T
 	store *store.Store
-	keys  engine.KeyServices
+	keys  KeyServices
 
 	mu   sync.Mutex
 	sent []string // ids of messages, each time that one was sent

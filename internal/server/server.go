@@ -70,7 +70,7 @@ func OpenStore(ctx context.Context, url string) (*store.Store, error) {
 
 // New listens, but does not answer yet. The store and the keys stay the
 // caller's.
-func New(c *config.Config, s *store.Store, keys engine.KeyServices, log *slog.Logger, version string) (*Server, error) {
+func New(c *config.Config, s *store.Store, keys KeyServices, log *slog.Logger, version string) (*Server, error) {
 	catalog := ops.Catalog()
 	documents, err := documents(catalog, keys.ServerKeys, version)
 	if err != nil {
@@ -88,7 +88,7 @@ func New(c *config.Config, s *store.Store, keys engine.KeyServices, log *slog.Lo
 	})
 	handler := api.New(api.Config{
 		Engine: engine.New(engine.Config{
-			Store: s, Catalog: catalog, Keys: keys, Limits: limits(&c.Limits), Now: time.Now,
+			Store: s, Catalog: catalog, Decider: keys.Decider, ServerKeys: keys.ServerKeys, Limits: limits(&c.Limits), Now: time.Now,
 			Tokens: oidc.New(oidc.Options{Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
 			Outbox: router,
 		}),
@@ -100,7 +100,7 @@ func New(c *config.Config, s *store.Store, keys engine.KeyServices, log *slog.Lo
 			return s.Ready(ctx)
 		},
 		MaxBody: c.Limits.Body, MaxHeader: c.Limits.Header,
-		Timeout:     c.Timeouts.Request,
+		Timeout:      c.Timeouts.Request,
 		ServeMetrics: c.Metrics.Listen == "",
 	})
 	if err := srv.listen(c.Listen, handler); err != nil {

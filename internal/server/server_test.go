@@ -24,7 +24,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"latchkey/internal/request/engine"
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
 	"latchkey/internal/test/pgtest"
@@ -203,7 +202,7 @@ func TestTLS(t *testing.T) {
 // with another master key.
 func TestKeys(t *testing.T) {
 	dir := t.TempDir()
-	open := func(masterKey string) (engine.KeyServices, func(), error) {
+	open := func(masterKey string) (server.KeyServices, func(), error) {
 		s, err := server.OpenStore(t.Context(), "sqlite:"+filepath.Join(dir, "db"))
 		if err != nil {
 			t.Fatal(err)

@@ -116,7 +116,7 @@ type Commit struct {
 	Replaces bool
 	// Creates are the organizations that come into being with this commit, at
 	// version 1. Their ids are new: that one exists is an error.
-	Creates  []string
+	Creates []string
 	Changes []Change // at most one for each (Org, Kind, ID)
 	// During, if it is there, is called once the commit is on its way, by
 	// the caller who would only wait for it.

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/request/engine"
 	"latchkey/internal/schema"
 )
@@ -90,7 +91,7 @@ func (m *model) activities(c *activity.Catalog) (string, error) {
 			return "", err
 		}
 		parameters.doc = fmt.Sprintf("%sParameters are the parameters of [Client.%s].", name, name)
-		if a.Govern.By == activity.Vote {
+		if a.Govern.By == decide.Vote {
 			text.WriteString(vote(name, a))
 			parameters.render(&text)
 			continue

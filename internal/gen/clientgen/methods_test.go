@@ -10,6 +10,7 @@ import (
 
 	"latchkey/client"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/request/engine"
 	"latchkey/internal/request/ops"
 	"latchkey/internal/schema"
@@ -24,7 +25,7 @@ func TestMethods(t *testing.T) {
 		t.Run(p.Name, func(t *testing.T) {
 			takes, gives := method(t, p.Name)
 			through(t, p.Newest().Params, takes)
-			if p.Newest().Govern.By != activity.Vote {
+			if p.Newest().Govern.By != decide.Vote {
 				through(t, p.Newest().Result, gives)
 			} else if gives != reflect.TypeFor[client.Activity]() {
 				t.Errorf("a vote gives %v", gives)

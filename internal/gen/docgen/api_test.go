@@ -15,6 +15,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/request/engine"
 	"latchkey/internal/request/ops"
 	"latchkey/internal/schema"
@@ -138,13 +139,13 @@ func (r *reference) submit(p *activity.Endpoint) string {
 	fmt.Fprintf(&b, "| type | `%s` |\n", newest.Type)
 	fmt.Fprintf(&b, "| decided by | %s |\n", decided(newest, r.ownUser(p)))
 	fmt.Fprintf(&b, "| callers | %s |\n", callers(newest.Access))
-	if newest.Govern.By != activity.Vote {
+	if newest.Govern.By != decide.Vote {
 		fmt.Fprintf(&b, "| intent and result | `%s`, `%s` |\n", newest.IntentKey, newest.ResultKey)
 	}
 	parameters := r.values.members(newest.Params)
 	fmt.Fprintf(&b, "\n## Parameters\n\n%s", table(parameters, ofRequest))
 	b.WriteString("\n## Result\n\n")
-	if newest.Govern.By == activity.Vote {
+	if newest.Govern.By == decide.Vote {
 		b.WriteString("The activity that was voted on: its type, its result if it is completed, and all its votes.\n")
 	} else {
 		if newest.Private {
@@ -227,12 +228,12 @@ func (r *reference) ownUser(p *activity.Endpoint) bool {
 func decided(a *activity.CompiledOp, own bool) string {
 	text := deciders[a.Govern.By]
 	switch a.Govern.By {
-	case activity.Vote:
-		return "whoever may [vote on the activity](../concepts/activities.md#votes)"
-	case activity.Policies:
+	case decide.Vote:
+		return "every user who may [vote on the activity](../concepts/activities.md#votes)"
+	case decide.Policies:
 		text += fmt.Sprintf(", which see resource `%s` and action `%s`", a.Govern.Resource, a.Govern.Action)
 	}
-	if own {
+	if own && a.Govern.By != decide.Self {
 		text += "; users may do it for themselves, unless a policy denies it"
 	}
 	return text

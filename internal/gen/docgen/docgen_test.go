@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"latchkey/internal/policy"
-	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/request/ops"
 )
 
@@ -79,7 +79,7 @@ func TestActivities(t *testing.T) {
 			versions = fmt.Sprintf("%d to %d", p.Versions[0].Version, newest.Version)
 		}
 		resource, action := "", ""
-		if g := newest.Govern; g.By == activity.Policies {
+		if g := newest.Govern; g.By == decide.Policies {
 			resource, action = "`"+string(g.Resource)+"`", "`"+string(g.Action)+"`"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", newest.Kind(), versions, resource, action, deciders[newest.Govern.By])
@@ -87,11 +87,11 @@ func TestActivities(t *testing.T) {
 	generated(t, filepath.Join(docs, "policy-language.md"), "activities", b.String())
 }
 
-var deciders = map[activity.Governor]string{
-	activity.Policies:   "root quorum or policies",
-	activity.RootQuorum: "root quorum alone",
-	activity.Self:       "the user himself",
-	activity.Vote:       "it is a vote",
+var deciders = map[decide.Governor]string{
+	decide.Policies:   "root quorum or policies",
+	decide.RootQuorum: "root quorum alone",
+	decide.Self:       "the user whose credentials it is about",
+	decide.Vote:       "it is a vote",
 }
 
 // generated compares a part of a document, between two comments that name it,

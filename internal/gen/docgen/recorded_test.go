@@ -15,6 +15,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/request/engine"
 	"latchkey/internal/request/ops"
 	"latchkey/internal/schema"
@@ -115,7 +116,7 @@ func checkSubmit(c *activity.Catalog, p *activity.Endpoint, e example) error {
 	if err := json.Unmarshal(e.Reply, &reply); err != nil {
 		return err
 	}
-	if vote := newest.Govern.By == activity.Vote; vote == (reply.Activity.Type == request.Type) {
+	if vote := newest.Govern.By == decide.Vote; vote == (reply.Activity.Type == request.Type) {
 		return fmt.Errorf("reply: the activity has the type %s", reply.Activity.Type)
 	}
 	return checkActivity(c, &reply.Activity)

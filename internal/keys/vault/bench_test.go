@@ -61,8 +61,8 @@ func against(b *testing.B, vault func() error, floors ...floor) {
 func BenchmarkSign(b *testing.B) {
 	digest := [32]byte{1, 2, 3}
 	v, c := openVault(b, masterOf(1))
-	shelf := newMemory()
-	s := session(b, v, c, testOrg, shelf)
+	ciphertexts := newMemory()
+	s := session(b, v, c, testOrg, ciphertexts)
 	for _, kc := range []curve.KeyCurve{curve.KeySecp256k1, curve.KeyP256, curve.KeyEd25519} {
 		if _, err := s.CreateKey(string(kc), kc); err != nil {
 			b.Fatal(err)
@@ -79,7 +79,7 @@ func BenchmarkSign(b *testing.B) {
 	edwards := ed25519.NewKeyFromSeed(secret)
 	digestWith := func(kc curve.KeyCurve) func() error {
 		return func() error {
-			_, err := session(b, v, c, testOrg, shelf).SignDigest(string(kc), kc, digest)
+			_, err := session(b, v, c, testOrg, ciphertexts).SignDigest(string(kc), kc, digest)
 			return err
 		}
 	}
@@ -114,7 +114,7 @@ func BenchmarkSign(b *testing.B) {
 		{
 			"Ed25519",
 			func() error {
-				_, err := session(b, v, c, testOrg, shelf).SignMessage(string(curve.KeyEd25519), digest[:])
+				_, err := session(b, v, c, testOrg, ciphertexts).SignMessage(string(curve.KeyEd25519), digest[:])
 				return err
 			},
 			func() error { ed25519.Sign(ed25519.NewKeyFromSeed(secret), digest[:]); return nil },
@@ -123,7 +123,7 @@ func BenchmarkSign(b *testing.B) {
 		{
 			"taproot",
 			func() error {
-				_, err := session(b, v, c, testOrg, shelf).SignTaproot(string(curve.KeySecp256k1), digest)
+				_, err := session(b, v, c, testOrg, ciphertexts).SignTaproot(string(curve.KeySecp256k1), digest)
 				return err
 			},
 			func() error {
@@ -148,8 +148,8 @@ func BenchmarkSign(b *testing.B) {
 func BenchmarkSignAccount(b *testing.B) {
 	digest := [32]byte{1, 2, 3}
 	v, c := openVault(b, masterOf(1))
-	shelf := newMemory()
-	s := session(b, v, c, testOrg, shelf)
+	ciphertexts := newMemory()
+	s := session(b, v, c, testOrg, ciphertexts)
 	if err := s.CreateSeed("seed", 12); err != nil {
 		b.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func BenchmarkSignAccount(b *testing.B) {
 		b.Run(bm.name, func(b *testing.B) {
 			against(b, func() error {
 				var err error
-				if s := session(b, v, c, testOrg, shelf); bm.curve == curve.KeyEd25519 {
+				if s := session(b, v, c, testOrg, ciphertexts); bm.curve == curve.KeyEd25519 {
 					_, err = s.SignMessage(bm.name, digest[:])
 				} else {
 					_, err = s.SignDigest(bm.name, bm.curve, digest)

@@ -29,19 +29,19 @@ func (r keyRecord) private() []byte { return r.whole.Raw()[keyHead:][:privateSiz
 func (r keyRecord) public() []byte { return r.whole.Raw()[keyHead+privateSize:] }
 
 // keepKey seals a private key.
-func (d *sealedStore) keepKey(id string, c curve.KeyCurve, private *secret.Bytes, public []byte) error {
-	r := keyRecord{d.vault.pool.New(keyHead + privateSize + len(public))}
+func (s *sealedStore) keepKey(id string, c curve.KeyCurve, private *secret.Bytes, public []byte) error {
+	r := keyRecord{s.vault.pool.New(keyHead + privateSize + len(public))}
 	defer r.whole.Wipe()
 	r.whole.Raw()[0] = curveNumbers[c]
 	copy(r.private(), private.Raw())
 	copy(r.public(), public)
-	return d.put(kindKey, id, r.whole)
+	return s.put(kindKey, id, r.whole)
 }
 
 // keyRecord opens a private key, which must be on the curve; any will do when
 // c is empty.
-func (d *sealedStore) keyRecord(id string, c curve.KeyCurve) (keyRecord, error) {
-	whole, err := d.must(kindKey, id)
+func (s *sealedStore) keyRecord(id string, c curve.KeyCurve) (keyRecord, error) {
+	whole, err := s.must(kindKey, id)
 	if err != nil {
 		return keyRecord{}, err
 	}

@@ -9,13 +9,14 @@ import (
 	"latchkey/internal/keys/vault/internal/secret"
 )
 
-// Kinds of things that are sealed; with the id they make the name on the shelf.
+// Kinds of things that are sealed; with the id they make the name under which an item is
+// stored. The texts are in databases, and stay.
 const (
-	kindDataKey    = "data-key" // one, without an id
-	kindServerKeys   = "identity" // one, without an id
-	kindSeed       = "seed"
-	kindKey        = "key"
-	kindTarget     = "target"
+	kindDataKey       = "data-key" // one, without an id
+	kindServerKeys    = "identity" // one, without an id
+	kindSeed          = "seed"
+	kindKey           = "key"
+	kindTarget        = "target"
 	kindMessageTarget = "note-target"
 )
 

@@ -16,20 +16,20 @@ import (
 	"latchkey/internal/keys/vault/internal/hpkebox"
 )
 
-// A note is something short-lived that the database should not show, such as a
-// one-time code on its way to its reader. It is no key, and whoever wrote it may
+// A sealed message is something short-lived that the database should not show, such as a
+// one-time code on its way to its reader. It is not a key, and the server may
 // read it again.
 
-// The purposes for which HKDF (RFC 5869) derives from the identity's keys.
+// The purposes for which HKDF (RFC 5869) derives from the server's keys.
 const (
 	messageInfo = "latchkey note "
-	macInfo  = "latchkey mac "
+	macInfo     = "latchkey mac "
 )
 
 // MAC is a keyed hash that only this installation can make, for one purpose:
 // what it is made of cannot be guessed from it without the server.
-func (i *ServerKeys) MAC(purpose string, data []byte) ([]byte, error) {
-	key, err := i.derive(macInfo + purpose)
+func (k *ServerKeys) MAC(purpose string, data []byte) ([]byte, error) {
+	key, err := k.derive(macInfo + purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -38,35 +38,35 @@ func (i *ServerKeys) MAC(purpose string, data []byte) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// SealMessage encrypts a note for one purpose.
-func (i *ServerKeys) SealMessage(purpose string, note []byte) ([]byte, error) {
-	aead, err := i.messageKey(purpose)
+// SealMessage encrypts a message for one purpose.
+func (k *ServerKeys) SealMessage(purpose string, message []byte) ([]byte, error) {
+	aead, err := k.messageKey(purpose)
 	if err != nil {
 		return nil, err
 	}
-	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(note)+aead.Overhead())
+	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(message)+aead.Overhead())
 	rand.Read(nonce)
-	return aead.Seal(nonce, nonce, note, []byte(purpose)), nil
+	return aead.Seal(nonce, nonce, message, []byte(purpose)), nil
 }
 
-// OpenMessage decrypts a note that was sealed for the purpose.
-func (i *ServerKeys) OpenMessage(purpose string, sealed []byte) ([]byte, error) {
-	aead, err := i.messageKey(purpose)
+// OpenMessage decrypts a message that was sealed for the purpose.
+func (k *ServerKeys) OpenMessage(purpose string, sealed []byte) ([]byte, error) {
+	aead, err := k.messageKey(purpose)
 	if err != nil {
 		return nil, err
 	}
 	if len(sealed) < aead.NonceSize() {
-		return nil, errors.New("vault: a note is too short")
+		return nil, errors.New("vault: a sealed message is too short")
 	}
-	note, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], []byte(purpose))
+	message, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], []byte(purpose))
 	if err != nil {
-		return nil, errors.New("vault: a note does not open: it was sealed for another purpose, by another installation, or is damaged")
+		return nil, errors.New("vault: a sealed message does not open: it was sealed for another purpose, by another installation, or is damaged")
 	}
-	return note, nil
+	return message, nil
 }
 
-func (i *ServerKeys) messageKey(purpose string) (cipher.AEAD, error) {
-	key, err := i.derive(messageInfo + purpose)
+func (k *ServerKeys) messageKey(purpose string) (cipher.AEAD, error) {
+	key, err := k.derive(messageInfo + purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -77,15 +77,15 @@ func (i *ServerKeys) messageKey(purpose string) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-func (i *ServerKeys) derive(info string) ([]byte, error) {
-	if err := i.vault.enter(); err != nil {
+func (k *ServerKeys) derive(info string) ([]byte, error) {
+	if err := k.vault.enter(); err != nil {
 		return nil, err
 	}
-	defer i.vault.leave()
-	return hkdf.Key(sha256.New, i.keys.Raw(), nil, info, 32)
+	defer k.vault.leave()
+	return hkdf.Key(sha256.New, k.keys.Raw(), nil, info, 32)
 }
 
-// NewMessageTarget makes a P-256 key to which a client seals a note, and returns
+// NewMessageTarget makes a P-256 key to which a client seals a message, and returns
 // the public half uncompressed (65 bytes).
 func (s *Session) NewMessageTarget(targetID string) (targetPublic []byte, err error) {
 	if err := s.enter(); err != nil {
@@ -100,7 +100,7 @@ func (s *Session) NewMessageTarget(targetID string) (targetPublic []byte, err er
 	return hd.Expand(public), s.put(kindMessageTarget, targetID, private)
 }
 
-// OpenMessageBundle opens what a client sealed to a note target. It can open
+// OpenMessageBundle opens what a client sealed to a message target. It can open
 // nothing that was sealed to an import target: those are another kind.
 func (s *Session) OpenMessageBundle(targetID string, text []byte) ([]byte, error) {
 	if err := s.enter(); err != nil {
@@ -127,7 +127,7 @@ func (s *Session) OpenMessageBundle(targetID string, text []byte) ([]byte, error
 	return append([]byte(nil), plain.Raw()...), nil
 }
 
-// DropMessageTarget deletes a note target. It needs no warrant: it gives nothing
+// DropMessageTarget deletes a message target. It needs no authorization: it gives nothing
 // out. Without one it does nothing.
 func DropMessageTarget(s CiphertextStore, targetID string) error {
 	_, err := (&sealedStore{ciphertexts: s}).remove(kindMessageTarget, targetID)

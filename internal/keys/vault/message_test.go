@@ -8,24 +8,24 @@ import (
 
 func TestNotes(t *testing.T) {
 	v, _ := openVault(t, masterOf(1))
-	identity, err := v.LoadOrCreateServerKeys(newMemory())
+	serverKeys, err := v.LoadOrCreateServerKeys(newMemory())
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err := identity.SealMessage("outbox", []byte("123456"))
+	sealed, err := serverKeys.SealMessage("outbox", []byte("123456"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if bytes.Contains(sealed, []byte("123456")) {
-		t.Error("the note shows")
+		t.Error("the message shows")
 	}
-	note, err := identity.OpenMessage("outbox", sealed)
-	if err != nil || string(note) != "123456" {
-		t.Errorf("%q %v", note, err)
+	opened, err := serverKeys.OpenMessage("outbox", sealed)
+	if err != nil || string(opened) != "123456" {
+		t.Errorf("%q %v", opened, err)
 	}
-	again, err := identity.SealMessage("outbox", []byte("123456"))
+	again, err := serverKeys.SealMessage("outbox", []byte("123456"))
 	if err != nil || bytes.Equal(again, sealed) {
-		t.Errorf("the same note looks the same: %v", err)
+		t.Errorf("the same message looks the same: %v", err)
 	}
 	damaged := bytes.Clone(sealed)
 	damaged[len(damaged)-1] ^= 1
@@ -38,35 +38,35 @@ func TestNotes(t *testing.T) {
 		"short":           {"outbox", sealed[:5]},
 		"empty":           {"outbox", nil},
 	} {
-		if _, err := identity.OpenMessage(c.purpose, c.sealed); err == nil || strings.Contains(err.Error(), "123456") {
+		if _, err := serverKeys.OpenMessage(c.purpose, c.sealed); err == nil || strings.Contains(err.Error(), "123456") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 
-	one, err := identity.MAC("otp", []byte("id code"))
+	one, err := serverKeys.MAC("otp", []byte("id code"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, _ := identity.MAC("otp", []byte("id code"))
-	other, _ := identity.MAC("other", []byte("id code"))
+	same, _ := serverKeys.MAC("otp", []byte("id code"))
+	other, _ := serverKeys.MAC("other", []byte("id code"))
 	if !bytes.Equal(one, same) || bytes.Equal(one, other) || len(one) != 32 {
 		t.Errorf("%x %x %x", one, same, other)
 	}
 }
 
-// TestNoteTargets opens what a client sealed to a note target, and nothing that
+// TestMessageTargets opens what a client sealed to a message target, and nothing that
 // was sealed to an import target: that may be a private key.
-func TestNoteTargets(t *testing.T) {
-	s, shelf := begin(t)
+func TestMessageTargets(t *testing.T) {
+	s, ciphertexts := begin(t)
 	target, err := s.NewMessageTarget("code")
 	if err != nil {
 		t.Fatal(err)
 	}
 	sealed := clientSeal(t, target, []byte(`{"otp_code":"123456"}`))
 	for range 2 { // wrong codes may follow each other
-		note, err := s.OpenMessageBundle("code", sealed)
-		if err != nil || string(note) != `{"otp_code":"123456"}` {
-			t.Errorf("%q %v", note, err)
+		opened, err := s.OpenMessageBundle("code", sealed)
+		if err != nil || string(opened) != `{"otp_code":"123456"}` {
+			t.Errorf("%q %v", opened, err)
 		}
 	}
 	if _, err := s.OpenMessageBundle("code", flip(sealed)); !isFault(err) {
@@ -78,12 +78,12 @@ func TestNoteTargets(t *testing.T) {
 	}
 	key := clientSeal(t, imports, bytes.Repeat([]byte{7}, 32))
 	if _, err := s.OpenMessageBundle("import", key); err == nil {
-		t.Error("a private key was opened as a note")
+		t.Error("a private key was opened as a message")
 	}
 	if _, err := s.OpenMessageBundle("code", key); err == nil {
 		t.Error("a private key was opened by another target")
 	}
-	if err := DropMessageTarget(shelf, "code"); err != nil {
+	if err := DropMessageTarget(ciphertexts, "code"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.OpenMessageBundle("code", sealed); err == nil {

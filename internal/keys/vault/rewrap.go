@@ -21,7 +21,7 @@ func (v *Vault) Check(s CiphertextStore) error {
 }
 
 // Rewrap brings the data key of one organization (or of the Instance, and with
-// it the identity) from a master key of from under the current one of to. One blob
+// it the server's keys) from a master key of from under the current one of to. One blob
 // changes; the secrets under the data key stay as they are. An organization
 // that is under the new key already, or has no data key yet, is left alone:
 // Rewrap can stop at any organization and start over.

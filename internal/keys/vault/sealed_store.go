@@ -11,14 +11,15 @@ import (
 	"latchkey/internal/keys/vault/internal/secret"
 )
 
-// sealedStore puts secrets on one organization's shelf and takes them from it.
+// sealedStore seals the secrets of one organization and opens them.
 type sealedStore struct {
-	vault *Vault
-	org   string
+	vault       *Vault
+	org         string
 	ciphertexts CiphertextStore
+	isNew       bool // created in this transaction: nothing can have been sealed before
 	// opens is a data key of the organization, the last that was used.
 	opens atomic.Pointer[seal.Key]
-	// seals is the data key that is on the shelf in this transaction. Only
+	// seals is the data key that is stored in this transaction. Only
 	// that may seal: another would be lost with the transaction that made it.
 	// Two goroutines that both made one would lose the first; hence the lock.
 	mu    sync.Mutex
@@ -26,41 +27,41 @@ type sealedStore struct {
 }
 
 // put seals a secret that is new.
-func (d *sealedStore) put(kind, id string, plain *secret.Bytes) error {
+func (s *sealedStore) put(kind, id string, plain *secret.Bytes) error {
 	name, err := nameOf(kind, id)
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	// Overwriting a key would be the loss of it.
-	if there, err := d.ciphertexts.Sealed(name); err != nil {
+	if there, err := s.ciphertexts.Sealed(name); err != nil {
 		return err
 	} else if there != nil {
 		return fmt.Errorf("vault: there already is a %s %q", kind, id)
 	}
-	key, err := d.sealing()
+	key, err := s.sealing()
 	if err != nil {
 		return err
 	}
-	return d.ciphertexts.Seal(name, key.Seal(d.context(kind, id), plain))
+	return s.ciphertexts.Seal(name, key.Seal(s.context(kind, id), plain))
 }
 
 // get opens a secret, nil when there is none.
-func (d *sealedStore) get(kind, id string) (*secret.Bytes, error) {
+func (s *sealedStore) get(kind, id string) (*secret.Bytes, error) {
 	name, err := nameOf(kind, id)
 	if err != nil {
 		return nil, err
 	}
-	sealed, err := d.ciphertexts.Sealed(name)
+	sealed, err := s.ciphertexts.Sealed(name)
 	if err != nil || sealed == nil {
 		return nil, err
 	}
-	key, err := d.opening(sealed)
+	key, err := s.opening(sealed)
 	if err != nil {
 		return nil, fmt.Errorf("vault: %s %q: %w", kind, id, err)
 	}
-	plain, err := key.Open(d.context(kind, id), sealed, d.vault.pool)
+	plain, err := key.Open(s.context(kind, id), sealed, s.vault.pool)
 	if err != nil {
 		return nil, fmt.Errorf("vault: %s %q: %w", kind, id, err)
 	}
@@ -68,49 +69,51 @@ func (d *sealedStore) get(kind, id string) (*secret.Bytes, error) {
 }
 
 // must opens a secret that is known to be there.
-func (d *sealedStore) must(kind, id string) (*secret.Bytes, error) {
-	plain, err := d.get(kind, id)
+func (s *sealedStore) must(kind, id string) (*secret.Bytes, error) {
+	plain, err := s.get(kind, id)
 	if err == nil && plain == nil {
 		err = fmt.Errorf("vault: there is no %s %q", kind, id)
 	}
 	return plain, err
 }
 
-func (d *sealedStore) context(kind, id string) seal.Context {
-	return seal.Context{Org: d.org, Kind: kind, ID: id}
+func (s *sealedStore) context(kind, id string) seal.Context {
+	return seal.Context{Org: s.org, Kind: kind, ID: id}
 }
 
-// sealing returns the data key on the shelf, and makes it when there is none.
-// The caller holds the lock, or is alone.
-func (d *sealedStore) sealing() (*seal.Key, error) {
-	if d.seals != nil {
-		return d.seals, nil
+// sealing returns the stored data key, and makes it when there is none. The
+// caller holds the lock, or is alone.
+func (s *sealedStore) sealing() (*seal.Key, error) {
+	if s.seals != nil {
+		return s.seals, nil
 	}
-	wrapped, err := d.ciphertexts.Sealed(kindDataKey)
+	wrapped, err := s.ciphertexts.Sealed(kindDataKey)
 	if err != nil {
 		return nil, err
 	}
 	var key *secret.Bytes
 	var id seal.ID
 	if wrapped == nil {
-		key, id, err = d.create()
+		key, id, err = s.create()
+	} else if s.isNew {
+		return nil, fmt.Errorf("vault: organization %q is not new: it has a data key", s.org)
 	} else {
-		key, id, err = d.vault.unwrap(d.org, wrapped)
+		key, id, err = s.vault.unwrap(s.org, wrapped)
 	}
 	if err != nil {
 		return nil, err
 	}
-	d.seals, err = d.keep(key, id)
-	return d.seals, err
+	s.seals, err = s.keep(key, id)
+	return s.seals, err
 }
 
-func (d *sealedStore) create() (*secret.Bytes, seal.ID, error) {
-	key := d.vault.pool.Random(dataKeySize)
+func (s *sealedStore) create() (*secret.Bytes, seal.ID, error) {
+	key := s.vault.pool.Random(dataKeySize)
 	id, err := seal.IDOf(key)
 	if err == nil {
 		var wrapped []byte
-		if wrapped, err = d.vault.wrap(d.org, key); err == nil {
-			err = d.ciphertexts.Seal(kindDataKey, wrapped)
+		if wrapped, err = s.vault.wrap(s.org, key); err == nil {
+			err = s.ciphertexts.Seal(kindDataKey, wrapped)
 		}
 	}
 	if err != nil {
@@ -121,45 +124,48 @@ func (d *sealedStore) create() (*secret.Bytes, seal.ID, error) {
 }
 
 // opening returns the data key that sealed an item.
-func (d *sealedStore) opening(sealed []byte) (*seal.Key, error) {
+func (s *sealedStore) opening(sealed []byte) (*seal.Key, error) {
 	id, err := seal.KeyID(sealed)
 	if err != nil {
 		return nil, err
 	}
-	if key := d.opens.Load(); key != nil && key.ID() == id {
+	if key := s.opens.Load(); key != nil && key.ID() == id {
 		return key, nil
 	}
-	if key, err := d.vault.ring.get(d.org, id); err != nil || key != nil {
-		d.opens.Store(key)
+	if s.isNew {
+		return nil, fmt.Errorf("organization %q is not new: the secret was sealed before", s.org)
+	}
+	if key, err := s.vault.ring.get(s.org, id); err != nil || key != nil {
+		s.opens.Store(key)
 		return key, err
 	}
-	wrapped, err := d.ciphertexts.Sealed(kindDataKey)
+	wrapped, err := s.ciphertexts.Sealed(kindDataKey)
 	if err != nil {
 		return nil, err
 	}
 	if wrapped == nil {
-		return nil, fmt.Errorf("the organization %q has no data key", d.org)
+		return nil, fmt.Errorf("the organization %q has no data key", s.org)
 	}
-	key, actual, err := d.vault.unwrap(d.org, wrapped)
+	key, actual, err := s.vault.unwrap(s.org, wrapped)
 	if err != nil {
 		return nil, err
 	}
-	return d.keep(key, actual) // if it is not the right one, it will not open
+	return s.keep(key, actual) // if it is not the right one, it will not open
 }
 
 // keep hands a data key to the ring and returns it ready for use.
-func (d *sealedStore) keep(key *secret.Bytes, id seal.ID) (*seal.Key, error) {
+func (s *sealedStore) keep(key *secret.Bytes, id seal.ID) (*seal.Key, error) {
 	ready, err := seal.DataKey(key, id)
 	if err != nil {
 		key.Wipe()
 		return nil, err
 	}
-	d.vault.ring.put(d.org, id, key)
-	d.opens.Store(ready)
+	s.vault.ring.put(s.org, id, key)
+	s.opens.Store(ready)
 	return ready, nil
 }
 
-// nameOf is the name of an item on the shelf.
+// nameOf is the name under which an item is stored.
 func nameOf(kind, id string) (string, error) {
 	if id == "" && kind != kindServerKeys || !utf8.ValidString(id) || strings.ContainsRune(id, 0) {
 		return "", fmt.Errorf("vault: %q cannot be the id of a %s", id, kind)

@@ -103,7 +103,7 @@ func TestMovedRowsDoNotOpen(t *testing.T) {
 }
 
 func TestWrongMasterKey(t *testing.T) {
-	shelf, instance := newMemory(), newMemory()
+	ciphertexts, instance := newMemory(), newMemory()
 	v, c := openVault(t, masterOf(1))
 	if err := v.Check(instance); err != nil {
 		t.Fatal(err)
@@ -111,21 +111,21 @@ func TestWrongMasterKey(t *testing.T) {
 	if err := v.Check(instance); err != nil {
 		t.Errorf("the second time: %v", err)
 	}
-	if err := session(t, v, c, testOrg, shelf).CreateSeed("s", 12); err != nil {
+	if err := session(t, v, c, testOrg, ciphertexts).CreateSeed("s", 12); err != nil {
 		t.Fatal(err)
 	}
 	wrong := masterOf(2)
 	wrong.name = "file /etc/latchkey/master.key"
-	bad, badClerk := openVault(t, wrong)
+	bad, badIssuer := openVault(t, wrong)
 	const want = "the master key from file /etc/latchkey/master.key does not open this database"
 	for name, call := range map[string]func() error{
-		"Check":    func() error { return bad.Check(instance) },
-		"identity": func() error { _, err := bad.LoadOrCreateServerKeys(instance); return err },
+		"Check":       func() error { return bad.Check(instance) },
+		"server keys": func() error { _, err := bad.LoadOrCreateServerKeys(instance); return err },
 		"Derive": func() error {
-			_, err := session(t, bad, badClerk, testOrg, shelf).Derive("s", curve.KeyP256, nil)
+			_, err := session(t, bad, badIssuer, testOrg, ciphertexts).Derive("s", curve.KeyP256, nil)
 			return err
 		},
-		"CreateSeed": func() error { return session(t, bad, badClerk, testOrg, shelf).CreateSeed("s2", 12) },
+		"CreateSeed": func() error { return session(t, bad, badIssuer, testOrg, ciphertexts).CreateSeed("s2", 12) },
 	} {
 		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
@@ -141,13 +141,13 @@ func TestUnusableMasterKeys(t *testing.T) {
 	if _, _, err := Open(masterOf(0)); err == nil || !strings.Contains(err.Error(), "zeros") {
 		t.Errorf("zeros: %v", err)
 	}
-	if _, _, err := Open(broken{errShelf}); !errors.Is(err, errShelf) {
+	if _, _, err := Open(broken{errStore}); !errors.Is(err, errStore) {
 		t.Errorf("an unsealer that fails: %v", err)
 	}
 	if _, _, err := Open(broken{}); err == nil {
 		t.Error("an unsealer that provides nothing")
 	}
-	if _, _, err := OpenBoth(masterOf(1), broken{errShelf}); !errors.Is(err, errShelf) {
+	if _, _, err := OpenBoth(masterOf(1), broken{errStore}); !errors.Is(err, errStore) {
 		t.Errorf("a previous key that fails: %v", err)
 	}
 }
@@ -163,8 +163,8 @@ func (b broken) Unseal(func(*[32]byte) error) error { return b.err }
 // server that holds both keys goes on.
 func TestRewrap(t *testing.T) {
 	from, clerk := openVault(t, masterOf(1))
-	to, toClerk := openVault(t, masterOf(2))
-	both, bothClerk, err := OpenBoth(masterOf(2), masterOf(1))
+	to, toIssuer := openVault(t, masterOf(2))
+	both, bothIssuer, err := OpenBoth(masterOf(2), masterOf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestRewrap(t *testing.T) {
 
 	orgs := []string{Instance}
 	shelves := map[string]*memory{Instance: newMemory()}
-	identity, err := from.LoadOrCreateServerKeys(shelves[Instance])
+	serverKeys, err := from.LoadOrCreateServerKeys(shelves[Instance])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,15 +192,15 @@ func TestRewrap(t *testing.T) {
 		}
 		if org == Instance {
 			again, err := v.LoadOrCreateServerKeys(shelves[org])
-			if err == nil && again.SignerPublicKey() != identity.SignerPublicKey() {
-				err = errors.New("another identity")
+			if err == nil && again.SignerPublicKey() != serverKeys.SignerPublicKey() {
+				err = errors.New("other server keys")
 			}
 			return err
 		}
 		_, err := session(t, v, c, org, shelves[org]).SignDigest("k", curve.KeySecp256k1, [32]byte{1})
 		return err
 	}
-	shelves["org4"].failing = errShelf // the power goes out here
+	shelves["org4"].failing = errStore // the power goes out here
 	rewrap := func(from, to *Vault) (changed int, err error) {
 		for _, org := range orgs {
 			did, err := Rewrap(from, to, org, shelves[org])
@@ -214,11 +214,11 @@ func TestRewrap(t *testing.T) {
 		return changed, nil
 	}
 	changed, err := rewrap(from, to)
-	if !errors.Is(err, errShelf) || changed != 5 {
+	if !errors.Is(err, errStore) || changed != 5 {
 		t.Fatalf("the first run: %d, %v", changed, err)
 	}
 	for _, org := range orgs {
-		if err := usable(both, bothClerk, org); err != nil {
+		if err := usable(both, bothIssuer, org); err != nil {
 			t.Errorf("half-way, with both keys, %s: %v", org, err)
 		}
 	}
@@ -230,21 +230,21 @@ func TestRewrap(t *testing.T) {
 	if changed, err = rewrap(from, to); err != nil || changed != 0 {
 		t.Fatalf("the third run: %d, %v", changed, err)
 	}
-	fresh, freshClerk := openVault(t, masterOf(2))
-	stale, staleClerk := openVault(t, masterOf(1))
+	fresh, freshIssuer := openVault(t, masterOf(2))
+	stale, staleIssuer := openVault(t, masterOf(1))
 	for _, org := range orgs {
-		if err := usable(fresh, freshClerk, org); err != nil {
+		if err := usable(fresh, freshIssuer, org); err != nil {
 			t.Errorf("with the new key, %s: %v", org, err)
 		}
-		if err := usable(to, toClerk, org); err != nil {
+		if err := usable(to, toIssuer, org); err != nil {
 			t.Errorf("with the new key, %s: %v", org, err)
 		}
-		if err := usable(stale, staleClerk, org); err == nil && org != "empty" {
+		if err := usable(stale, staleIssuer, org); err == nil && org != "empty" {
 			t.Errorf("the old key still opens %s", org)
 		}
 	}
 	// What a server with both keys makes is under the new one.
-	if err := session(t, both, bothClerk, "empty", shelves["empty"]).CreateSeed("s", 12); err != nil {
+	if err := session(t, both, bothIssuer, "empty", shelves["empty"]).CreateSeed("s", 12); err != nil {
 		t.Fatal(err)
 	}
 	if changed, err := rewrap(from, to); err != nil || changed != 0 {
@@ -256,25 +256,25 @@ func TestRewrapRefusesWhatItCannotOpen(t *testing.T) {
 	from, clerk := openVault(t, masterOf(1))
 	to, _ := openVault(t, masterOf(2))
 	third, _ := openVault(t, masterOf(3))
-	shelf := newMemory()
-	if err := session(t, from, clerk, testOrg, shelf).CreateSeed("s", 12); err != nil {
+	ciphertexts := newMemory()
+	if err := session(t, from, clerk, testOrg, ciphertexts).CreateSeed("s", 12); err != nil {
 		t.Fatal(err)
 	}
-	before := bytes.Clone(shelf.items[kindDataKey])
-	if _, err := Rewrap(third, to, testOrg, shelf); err == nil {
+	before := bytes.Clone(ciphertexts.items[kindDataKey])
+	if _, err := Rewrap(third, to, testOrg, ciphertexts); err == nil {
 		t.Error("a rewrap with a wrong old key")
 	}
-	if _, err := Rewrap(from, to, "another organization", shelf); err == nil {
+	if _, err := Rewrap(from, to, "another organization", ciphertexts); err == nil {
 		t.Error("a rewrap for a wrong organization")
 	}
-	if _, err := Rewrap(from, from, "another organization", shelf); err == nil {
+	if _, err := Rewrap(from, from, "another organization", ciphertexts); err == nil {
 		t.Error("a data key of another organization is left alone")
 	}
-	if !bytes.Equal(before, shelf.items[kindDataKey]) {
-		t.Error("a refused rewrap changed the shelf")
+	if !bytes.Equal(before, ciphertexts.items[kindDataKey]) {
+		t.Error("a refused rewrap changed the ciphertexts")
 	}
-	shelf.items[kindDataKey] = []byte("x")
-	if _, err := Rewrap(from, to, testOrg, shelf); err == nil {
+	ciphertexts.items[kindDataKey] = []byte("x")
+	if _, err := Rewrap(from, to, testOrg, ciphertexts); err == nil {
 		t.Error("a rewrap of rubbish")
 	}
 }
@@ -298,8 +298,8 @@ func TestKeyringIsBounded(t *testing.T) {
 	if n := len(v.ring.keys); n != most {
 		t.Errorf("%d keys are kept", n)
 	}
-	for org, shelf := range shelves {
-		if _, err := session(t, v, c, org, shelf).SignMessage("k", nil); err != nil {
+	for org, ciphertexts := range shelves {
+		if _, err := session(t, v, c, org, ciphertexts).SignMessage("k", nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -312,7 +312,7 @@ func TestKeyringIsBounded(t *testing.T) {
 // keys from the ring, and closing.
 func TestConcurrency(t *testing.T) {
 	v, c := openVault(t, masterOf(1))
-	identity, err := v.LoadOrCreateServerKeys(newMemory())
+	serverKeys, err := v.LoadOrCreateServerKeys(newMemory())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestConcurrency(t *testing.T) {
 				_, e1 := own.SignDigest("k", curve.KeySecp256k1, [32]byte{byte(round)})
 				_, e2 := shared[i].SignDigest("k", curve.KeySecp256k1, [32]byte{byte(round)})
 				_, e3 := own.StoreDerived(fmt.Sprint(worker, "-", round), "s", curve.KeyEd25519, []uint32{uint32(round)})
-				_, e4 := identity.SignBundle([]byte("x"))
+				_, e4 := serverKeys.SignBundle([]byte("x"))
 				if worker == 0 {
 					v.ring.mu.Lock() // as if the ring had been full
 					for name, key := range v.ring.keys {
@@ -371,7 +371,7 @@ func TestConcurrency(t *testing.T) {
 // Goroutines that share a session do not make two data keys.
 func TestOneDataKeyForConcurrentCreation(t *testing.T) {
 	for range 20 {
-		s, shelf := begin(t)
+		s, ciphertexts := begin(t)
 		var group sync.WaitGroup
 		for i := range 8 {
 			group.Go(func() {
@@ -382,7 +382,7 @@ func TestOneDataKeyForConcurrentCreation(t *testing.T) {
 		}
 		group.Wait()
 		fresh, c := openVault(t, masterOf(7))
-		again := session(t, fresh, c, testOrg, shelf)
+		again := session(t, fresh, c, testOrg, ciphertexts)
 		for i := range 8 {
 			if _, err := again.SignMessage(fmt.Sprint(i), nil); err != nil {
 				t.Fatal(err)

@@ -37,7 +37,7 @@ func leaks(text string, secrets ...[]byte) string {
 }
 
 // Whatever a client or an operator feeds in, neither a printed object nor an
-// error holds a secret, and nor does the shelf.
+// error holds a secret, and nor does the ciphertexts.
 func TestSecretsAreNeverShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secretOf := func(label string, least int) []byte {
@@ -49,13 +49,13 @@ func TestSecretsAreNeverShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer v.Close()
-		shelf := newMemory()
-		w := c.Warrant(testOrg, "activity", [32]byte{})
-		s, err := v.Begin(w, shelf)
+		ciphertexts := newMemory()
+		authorized := c.Authorize(testScope)
+		s, err := authorized.Begin(testScope, ciphertexts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		identity, err := v.LoadOrCreateServerKeys(newMemory())
+		serverKeys, err := v.LoadOrCreateServerKeys(newMemory())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 		var log bytes.Buffer
 		logger := slog.New(slog.NewJSONHandler(&log, nil))
 		plain := slog.New(slog.NewTextHandler(&log, nil))
-		for _, object := range []any{v, *c, c, w, s, identity, v.masters[0], v.masters, &v.ring} {
+		for _, object := range []any{v, *c, c, authorized, s, serverKeys, v.masters[0], v.masters, &v.ring} {
 			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%q"} {
 				texts = append(texts, fmt.Sprintf(verb, object))
 			}
@@ -99,11 +99,11 @@ func TestSecretsAreNeverShown(t *testing.T) {
 			}
 		}
 		texts = append(texts, log.String())
-		for _, sealed := range shelf.items {
+		for _, sealed := range ciphertexts.items {
 			texts = append(texts, string(sealed))
 		}
 		data := v.ring.keys
-		secrets := [][]byte{master, key, []byte(words), v.masters[0].key.Raw(), identity.signerKey(), identity.sessionKey()}
+		secrets := [][]byte{master, key, []byte(words), v.masters[0].key.Raw(), serverKeys.signerKey(), serverKeys.sessionKey()}
 		for _, k := range data {
 			secrets = append(secrets, k.Raw())
 		}

@@ -49,8 +49,8 @@ func (r seedRecord) seed() []byte { return r.rest()[:mnemonic.SeedSize] }
 func (r seedRecord) passphrase() []byte { return r.rest()[mnemonic.SeedSize:] }
 
 // seedRecord opens a wallet's seed.
-func (d *sealedStore) seedRecord(id string) (seedRecord, error) {
-	whole, err := d.must(kindSeed, id)
+func (s *sealedStore) seedRecord(id string) (seedRecord, error) {
+	whole, err := s.must(kindSeed, id)
 	if err != nil {
 		return seedRecord{}, err
 	}

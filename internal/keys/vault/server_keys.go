@@ -21,8 +21,8 @@ type ServerKeys struct {
 	signer, session string
 }
 
-// LoadOrCreateServerKeys reads the identity from the instance's shelf, and makes
-// it when there is none. It returns the refusal of Check for a wrong master
+// LoadOrCreateServerKeys reads the keys from the instance's ciphertexts, and makes
+// them when there are none. It returns the refusal of [Vault.Check] for a wrong master
 // key.
 func (v *Vault) LoadOrCreateServerKeys(s CiphertextStore) (*ServerKeys, error) {
 	if err := v.enter(); err != nil {
@@ -47,7 +47,7 @@ func (v *Vault) LoadOrCreateServerKeys(s CiphertextStore) (*ServerKeys, error) {
 			i.session, err = publicText(i.sessionKey())
 		}
 	} else {
-		err = fmt.Errorf("vault: the server's identity has an unknown form")
+		err = fmt.Errorf("vault: the server's keys have an unknown form")
 	}
 	if err != nil {
 		keys.Wipe()
@@ -57,10 +57,10 @@ func (v *Vault) LoadOrCreateServerKeys(s CiphertextStore) (*ServerKeys, error) {
 	return i, nil
 }
 
-func (d *sealedStore) createIdentity() (*secret.Bytes, error) {
-	keys := d.vault.pool.New(2 * privateSize)
+func (s *sealedStore) createIdentity() (*secret.Bytes, error) {
+	keys := s.vault.pool.New(2 * privateSize)
 	for n := range 2 {
-		private, _, err := d.vault.randomKey(curve.KeyP256)
+		private, _, err := s.vault.randomKey(curve.KeyP256)
 		if err != nil {
 			keys.Wipe()
 			return nil, err
@@ -68,7 +68,7 @@ func (d *sealedStore) createIdentity() (*secret.Bytes, error) {
 		copy(keys.Raw()[n*privateSize:], private.Raw())
 		private.Wipe()
 	}
-	if err := d.put(kindServerKeys, "", keys); err != nil {
+	if err := s.put(kindServerKeys, "", keys); err != nil {
 		keys.Wipe()
 		return nil, err
 	}
@@ -83,27 +83,27 @@ func publicText(private []byte) (string, error) {
 	return hex.EncodeToString(hd.Expand(public)), nil
 }
 
-func (i *ServerKeys) signerKey() []byte { return i.keys.Raw()[:privateSize] }
+func (k *ServerKeys) signerKey() []byte { return k.keys.Raw()[:privateSize] }
 
-func (i *ServerKeys) sessionKey() []byte { return i.keys.Raw()[privateSize:] }
+func (k *ServerKeys) sessionKey() []byte { return k.keys.Raw()[privateSize:] }
 
 // SignerPublicKey is the key of bundles and tokens, uncompressed, in
 // lower-case hex.
-func (i *ServerKeys) SignerPublicKey() string { return i.signer }
+func (k *ServerKeys) SignerPublicKey() string { return k.signer }
 
 // SessionPublicKey is the key of sessions, uncompressed, in lower-case hex.
-func (i *ServerKeys) SessionPublicKey() string { return i.session }
+func (k *ServerKeys) SessionPublicKey() string { return k.session }
 
 // String keeps the fields out of logs.
-func (*ServerKeys) String() string { return "[identity]" }
+func (*ServerKeys) String() string { return "[server keys]" }
 
 // GoString keeps the fields out of logs.
-func (*ServerKeys) GoString() string { return "[identity]" }
+func (*ServerKeys) GoString() string { return "[server keys]" }
 
 // SignBundle signs SHA-256 of data with the signer key: DER, of short lengths
 // only.
-func (i *ServerKeys) SignBundle(data []byte) (der []byte, err error) {
-	sig, err := i.sign(i.signerKey, sha256.Sum256(data))
+func (k *ServerKeys) SignBundle(data []byte) (der []byte, err error) {
+	sig, err := k.sign(k.signerKey, sha256.Sum256(data))
 	if err != nil {
 		return nil, err
 	}
@@ -112,16 +112,16 @@ func (i *ServerKeys) SignBundle(data []byte) (der []byte, err error) {
 
 // SignToken signs as ES256 does (RFC 7518 section 3.4) with the signer key: r
 // and s, 32 bytes each.
-func (i *ServerKeys) SignToken(headerDotPayload []byte) (raw64 []byte, err error) {
-	sig, err := i.sign(i.signerKey, sha256.Sum256(headerDotPayload))
+func (k *ServerKeys) SignToken(headerDotPayload []byte) (raw64 []byte, err error) {
+	sig, err := k.sign(k.signerKey, sha256.Sum256(headerDotPayload))
 	return raw(sig, err)
 }
 
 // SignSession signs with the session key as the clients expect of sessions:
 // like ES256, but over the hash of the hash.
-func (i *ServerKeys) SignSession(headerDotPayload []byte) (raw64 []byte, err error) {
+func (k *ServerKeys) SignSession(headerDotPayload []byte) (raw64 []byte, err error) {
 	once := sha256.Sum256(headerDotPayload)
-	sig, err := i.sign(i.sessionKey, sha256.Sum256(once[:]))
+	sig, err := k.sign(k.sessionKey, sha256.Sum256(once[:]))
 	return raw(sig, err)
 }
 
@@ -132,10 +132,10 @@ func raw(sig sign.Signature, err error) ([]byte, error) {
 	return slices.Concat(sig.R[:], sig.S[:]), nil
 }
 
-func (i *ServerKeys) sign(key func() []byte, digest [32]byte) (sign.Signature, error) {
-	if err := i.vault.enter(); err != nil {
+func (k *ServerKeys) sign(key func() []byte, digest [32]byte) (sign.Signature, error) {
+	if err := k.vault.enter(); err != nil {
 		return sign.Signature{}, err
 	}
-	defer i.vault.leave()
+	defer k.vault.leave()
 	return sign.P256(key(), digest)
 }

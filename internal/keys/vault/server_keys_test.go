@@ -31,15 +31,15 @@ func verifyRaw(key *ecdsa.PublicKey, digest [32]byte, raw []byte) bool {
 
 func TestIdentity(t *testing.T) {
 	v, _ := openVault(t, masterOf(1))
-	shelf := newMemory()
-	i, err := v.LoadOrCreateServerKeys(shelf)
+	ciphertexts := newMemory()
+	i, err := v.LoadOrCreateServerKeys(ciphertexts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fresh, _ := openVault(t, masterOf(1))
-	again, err := fresh.LoadOrCreateServerKeys(shelf)
+	again, err := fresh.LoadOrCreateServerKeys(ciphertexts)
 	if err != nil || again.SignerPublicKey() != i.SignerPublicKey() || again.SessionPublicKey() != i.SessionPublicKey() {
-		t.Fatalf("after a restart the identity is another: %v", err)
+		t.Fatalf("after a restart the server keys are others: %v", err)
 	}
 	if i.SignerPublicKey() == i.SessionPublicKey() || i.SignerPublicKey() != strings.ToLower(i.SignerPublicKey()) || len(i.SignerPublicKey()) != 130 {
 		t.Errorf("public keys %s %s", i.SignerPublicKey(), i.SessionPublicKey())
@@ -65,17 +65,17 @@ func TestIdentity(t *testing.T) {
 }
 
 // wire.md Appendix A.3 and A.4: what the clients accepted from keys of 11s and
-// 22s verifies under the keys that an identity of them shows, and so does what
-// such an identity signs.
+// 22s verifies under the keys that server keys made of them show, and so does what
+// such server keys sign.
 func TestExamplesOfSignatures(t *testing.T) {
 	v, _ := openVault(t, masterOf(1))
-	shelf := newMemory()
-	d := &sealedStore{vault: v, org: Instance, ciphertexts: shelf}
+	ciphertexts := newMemory()
+	d := &sealedStore{vault: v, org: Instance, ciphertexts: ciphertexts}
 	known := v.pool.Of(append(bytes.Repeat([]byte{0x11}, 32), bytes.Repeat([]byte{0x22}, 32)...))
 	if err := d.put(kindServerKeys, "", known); err != nil {
 		t.Fatal(err)
 	}
-	i, err := v.LoadOrCreateServerKeys(shelf)
+	i, err := v.LoadOrCreateServerKeys(ciphertexts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,13 +115,13 @@ func TestExamplesOfSignatures(t *testing.T) {
 func TestDamagedIdentity(t *testing.T) {
 	v, _ := openVault(t, masterOf(1))
 	for name, plain := range map[string][]byte{"short": make([]byte, 63), "zeros": make([]byte, 64)} {
-		shelf := newMemory()
-		d := &sealedStore{vault: v, org: Instance, ciphertexts: shelf}
+		ciphertexts := newMemory()
+		d := &sealedStore{vault: v, org: Instance, ciphertexts: ciphertexts}
 		if err := d.put(kindServerKeys, "", v.pool.Of(plain)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := v.LoadOrCreateServerKeys(shelf); err == nil {
-			t.Errorf("%s: taken for an identity", name)
+		if _, err := v.LoadOrCreateServerKeys(ciphertexts); err == nil {
+			t.Errorf("%s: taken for server keys", name)
 		}
 	}
 }

@@ -1,55 +1,54 @@
 package vault
 
 import (
-	"errors"
 	"fmt"
+	"sync/atomic"
 )
 
-// Session does the work of one warrant in one transaction. It takes and
+// Session does the work of one [Authorization] in one transaction. It takes and
 // returns names, public keys, payloads and sealed bundles. It may be used by
-// several goroutines, if its shelf may.
+// several goroutines, if its ciphertext store may.
 //
 // Public keys on secp256k1 and P-256 are compressed (33 bytes) unless a method
 // says otherwise; on Ed25519 they are the 32 bytes of RFC 8032.
 //
-// A secret that is not where its caller said is an internal error, not a
-// fault: operations look up records before they ask for keys.
+// A secret that is missing is an internal error, not a fault: operations look
+// up records before they ask for keys.
 type Session struct {
 	sealedStore
-	warrant *Warrant
-	attempt uint64
+	scope Scope
+	ended *atomic.Bool // shared with the sessions of new organizations
 }
 
-// Begin starts an attempt at the activity that w allows, on the shelf of the
-// transaction at hand. It refuses a warrant that is nil, of another vault, or
-// spent, and ends the session of an earlier attempt.
-func (v *Vault) Begin(w *Warrant, s CiphertextStore) (*Session, error) {
+// NewOrganization opens a session in an organization that the activity
+// creates. It can reach nothing that was sealed before: an organization that
+// has keys already is not new. It ends with the session that opened it.
+func (s *Session) NewOrganization(org string, c CiphertextStore) (*Session, error) {
+	scope := s.scope
+	scope.Organization = org
 	switch {
-	case w == nil:
-		return nil, w.refusal("missing")
-	case w.vault != v:
-		return nil, w.refusal("not of this vault")
-	case w.org == "" || w.org == Instance:
-		return nil, w.refusal("for no organization")
-	case s == nil:
-		return nil, errors.New("vault: there is no shelf")
+	case s.ended.Load():
+		return nil, scope.refusal("the session has ended")
+	case org == "" || org == Instance || org == s.org:
+		return nil, scope.refusal("it must name a new organization")
+	case c == nil:
+		return nil, scope.refusal("there is no ciphertext store")
 	}
-	attempt, ok := w.begin()
-	if !ok {
-		return nil, w.refusal("spent")
-	}
-	return &Session{sealedStore: sealedStore{vault: v, org: w.org, ciphertexts: s}, warrant: w, attempt: attempt}, nil
+	return &Session{
+		sealedStore: sealedStore{vault: s.vault, org: org, ciphertexts: c, isNew: true},
+		scope:       scope, ended: s.ended,
+	}, nil
 }
 
-// enter begins an operation, if the session may still do any.
+// End ends the session, and those of organizations that it created.
+func (s *Session) End() { s.ended.Store(true) }
+
+// enter begins an operation, unless the session has ended.
 func (s *Session) enter() error {
-	switch s.warrant.state.Load() {
-	case s.attempt:
-		return s.vault.enter()
-	case spent:
-		return s.warrant.refusal("spent")
+	if s.ended.Load() {
+		return s.scope.refusal("the session has ended")
 	}
-	return s.warrant.refusal("in use by a newer attempt")
+	return s.vault.enter()
 }
 
 func (s *Session) leave() { s.vault.leave() }
@@ -78,14 +77,14 @@ func (s *Session) Destroy(names ...string) error {
 }
 
 // remove deletes an item and reports whether it was there.
-func (d *sealedStore) remove(kind, id string) (bool, error) {
+func (s *sealedStore) remove(kind, id string) (bool, error) {
 	name, err := nameOf(kind, id)
 	if err != nil {
 		return false, err
 	}
-	sealed, err := d.ciphertexts.Sealed(name)
+	sealed, err := s.ciphertexts.Sealed(name)
 	if err != nil || sealed == nil {
 		return false, err
 	}
-	return true, d.ciphertexts.Delete(name)
+	return true, s.ciphertexts.Delete(name)
 }

@@ -9,81 +9,113 @@ import (
 	"latchkey/internal/keys/curve"
 )
 
-func TestWarrants(t *testing.T) {
-	v, c := openVault(t, masterOf(1))
-	_, other := openVault(t, masterOf(1))
-	shelf := newMemory()
-	w := c.Warrant(testOrg, "activity", [32]byte{1})
-	spentOne := c.Warrant(testOrg, "activity", [32]byte{1})
-	if err := spentOne.Spend(); err != nil {
-		t.Fatal(err)
+var testScope = Scope{Organization: testOrg, Activity: "activity", Intent: [32]byte{1}}
+
+// An authorization opens a session for exactly what it was made for, once.
+func TestAuthorization(t *testing.T) {
+	_, issuer := openVault(t, masterOf(1))
+	asked := func(change func(*Scope)) Scope {
+		scope := testScope
+		change(&scope)
+		return scope
 	}
 	for _, tc := range []struct {
-		name    string
-		warrant *Warrant
-		shelf   CiphertextStore
-		want    string // empty: accepted
+		name       string
+		authorized *Authorization
+		asked      Scope
+		store      CiphertextStore
+		want       string // empty: accepted
 	}{
-		{"good", w, shelf, ""},
-		{"again, before it is spent", w, shelf, ""},
-		{"nil", nil, shelf, "no warrant"},
-		{"zero", &Warrant{}, shelf, "not of this vault"},
-		{"foreign, though the master key is the same", other.Warrant(testOrg, "a", [32]byte{}), shelf, "not of this vault"},
-		{"spent", spentOne, shelf, "is spent"},
-		{"for no organization", c.Warrant("", "a", [32]byte{}), shelf, "no organization"},
-		{"for the instance", c.Warrant(Instance, "a", [32]byte{}), shelf, "no organization"},
-		{"without a shelf", w, nil, "no shelf"},
+		{"what was authorized", issuer.Authorize(testScope), testScope, newMemory(), ""},
+		{"nothing was authorized", nil, testScope, newMemory(), "not authorized"},
+		{"zero value", &Authorization{}, testScope, newMemory(), "not authorized"},
+		{"another organization", issuer.Authorize(testScope), asked(func(s *Scope) { s.Organization = "other" }), newMemory(), `is for organization "` + testOrg},
+		{"another activity", issuer.Authorize(testScope), asked(func(s *Scope) { s.Activity = "other" }), newMemory(), `is for activity "activity"`},
+		{"another intent", issuer.Authorize(testScope), asked(func(s *Scope) { s.Intent[31]++ }), newMemory(), "another intent"},
+		{"no organization", issuer.Authorize(Scope{Activity: "a"}), Scope{Activity: "a"}, newMemory(), "must name"},
+		{"the instance", issuer.Authorize(Scope{Organization: Instance, Activity: "a"}), Scope{Organization: Instance, Activity: "a"}, newMemory(), "must name"},
+		{"no activity", issuer.Authorize(Scope{Organization: testOrg}), Scope{Organization: testOrg}, newMemory(), "must name"},
+		{"no ciphertext store", issuer.Authorize(testScope), testScope, nil, "no ciphertext store"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := v.Begin(tc.warrant, tc.shelf)
+			s, err := tc.authorized.Begin(tc.asked, tc.store)
 			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("Begin: %v, want %q", err, tc.want)
+				t.Fatalf("Begin: %v, want %q", err, tc.want)
+			}
+			if (s == nil) != (err != nil) {
+				t.Errorf("session %v with error %v", s, err)
 			}
 		})
 	}
-	if w.Org() != testOrg || w.Activity() != "activity" || w.Intent() != [32]byte{1} {
-		t.Errorf("the warrant does not say what it was written for: %v", w)
+}
+
+func TestAuthorizationIsRedeemedOnce(t *testing.T) {
+	_, issuer := openVault(t, masterOf(1))
+	authorized := issuer.Authorize(testScope)
+	copied := *authorized
+	wrong := testScope
+	wrong.Activity = "other"
+	if _, err := authorized.Begin(wrong, newMemory()); err == nil {
+		t.Fatal("another activity was accepted")
+	}
+	if _, err := authorized.Begin(testScope, newMemory()); err != nil {
+		t.Fatalf("a refused request redeemed the authorization: %v", err)
+	}
+	for name, a := range map[string]*Authorization{"the same": authorized, "a copy": &copied} {
+		if _, err := a.Begin(testScope, newMemory()); err == nil || !strings.Contains(err.Error(), "used before") {
+			t.Errorf("%s, a second time: %v", name, err)
+		}
 	}
 }
 
-func TestWarrantIsForOneExecution(t *testing.T) {
-	v, c := openVault(t, masterOf(1))
-	w := c.Warrant(testOrg, "activity", [32]byte{})
-	first, err := v.Begin(w, newMemory())
+// A session in a new organization sees nothing of one that is not new, and ends
+// with the session that opened it.
+func TestNewOrganization(t *testing.T) {
+	v, issuer := openVault(t, masterOf(1))
+	existing := newMemory()
+	if _, err := session(t, v, issuer, "existing", existing).CreateKey("k", curve.KeyP256); err != nil {
+		t.Fatal(err)
+	}
+	s := session(t, v, issuer, testOrg, newMemory())
+	for _, org := range []string{"", Instance, testOrg} {
+		if _, err := s.NewOrganization(org, newMemory()); err == nil {
+			t.Errorf("%q was accepted as a new organization", org)
+		}
+	}
+	taken, err := s.NewOrganization("existing", existing)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := v.Begin(w, newMemory()) // the transaction ran into a conflict
+	for name, call := range map[string]func() error{
+		"signing":  func() error { _, err := taken.SignDigest("k", curve.KeyP256, [32]byte{}); return err },
+		"creating": func() error { _, err := taken.CreateKey("k2", curve.KeyP256); return err },
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), "not new") {
+			t.Errorf("%s in an organization that has keys: %v", name, err)
+		}
+	}
+	child, err := s.NewOrganization("child", newMemory())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := first.CreateKey("k", curve.KeyP256); err == nil || !strings.Contains(err.Error(), "newer attempt") {
-		t.Errorf("the session of an attempt that was given up: %v", err)
-	}
-	if _, err := second.CreateKey("k", curve.KeyP256); err != nil {
-		t.Error(err)
-	}
-	if err := w.Spend(); err != nil {
+	if _, err := child.CreateKey("k", curve.KeyP256); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.SignDigest("k", curve.KeyP256, [32]byte{}); err == nil || !strings.Contains(err.Error(), "spent") {
-		t.Errorf("a session after its warrant was spent: %v", err)
+	if _, err := child.SignDigest("k", curve.KeyP256, [32]byte{}); err != nil {
+		t.Errorf("a key that was created in the session: %v", err)
 	}
-	copied := *w
-	if err := copied.Spend(); err == nil {
-		t.Error("a copy of a spent warrant can be spent")
+	s.End()
+	if _, err := child.SignDigest("k", curve.KeyP256, [32]byte{}); err == nil || !strings.Contains(err.Error(), "has ended") {
+		t.Errorf("the session of a new organization after its parent's has ended: %v", err)
 	}
-	if _, err := v.Begin(&copied, newMemory()); err == nil {
-		t.Error("a copy of a spent warrant begins a session")
-	}
-	if err := (*Warrant)(nil).Spend(); err == nil {
-		t.Error("no warrant can be spent")
+	if _, err := s.NewOrganization("late", newMemory()); err == nil {
+		t.Error("a session that has ended opens another")
 	}
 }
 
 func TestClosedVaultRefuses(t *testing.T) {
-	s, shelf := begin(t)
-	identity, err := s.vault.LoadOrCreateServerKeys(newMemory())
+	s, ciphertexts := begin(t)
+	serverKeys, err := s.vault.LoadOrCreateServerKeys(newMemory())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,59 +127,59 @@ func TestClosedVaultRefuses(t *testing.T) {
 	if _, err := s.Derive("s", curve.KeyEd25519, nil); err == nil {
 		t.Error("a closed vault derives")
 	}
-	if _, err := identity.SignBundle(nil); err == nil {
+	if _, err := serverKeys.SignBundle(nil); err == nil {
 		t.Error("a closed vault signs")
 	}
-	if err := s.vault.Check(shelf); err == nil {
+	if err := s.vault.Check(ciphertexts); err == nil {
 		t.Error("a closed vault checks")
 	}
-	if _, err := Rewrap(s.vault, s.vault, testOrg, shelf); err == nil {
+	if _, err := Rewrap(s.vault, s.vault, testOrg, ciphertexts); err == nil {
 		t.Error("a closed vault rewraps")
 	}
-	if _, err := s.vault.LoadOrCreateServerKeys(shelf); err == nil {
-		t.Error("a closed vault has an identity")
+	if _, err := s.vault.LoadOrCreateServerKeys(ciphertexts); err == nil {
+		t.Error("a closed vault has server keys")
 	}
 }
 
 // Every method of a session asks first whether it may do anything.
-func TestEveryMethodNeedsTheWarrant(t *testing.T) {
+func TestNoMethodAfterTheEnd(t *testing.T) {
 	s, _ := begin(t)
-	if err := s.warrant.Spend(); err != nil {
-		t.Fatal(err)
-	}
+	s.End()
 	public := newClient(t).public()
 	for name, call := range map[string]func() error{
-		"CreateSeed":       func() error { return s.CreateSeed("a", 12) },
-		"ImportSeed":       func() error { return s.ImportSeed("a", "t", nil) },
-		"Derive":           func() error { _, err := s.Derive("a", curve.KeyP256, nil); return err },
-		"StoreDerived":     func() error { _, err := s.StoreDerived("k", "a", curve.KeyP256, nil); return err },
-		"CreateKey":        func() error { _, err := s.CreateKey("k", curve.KeyP256); return err },
-		"ImportKey":        func() error { _, err := s.ImportKey("k", "t", curve.KeyP256, nil); return err },
-		"NewImportTarget":  func() error { _, err := s.NewImportTarget("t"); return err },
-		"DropImportTarget": func() error { return s.DropImportTarget("t") },
-		"SignDigest":       func() error { _, err := s.SignDigest("k", curve.KeyP256, [32]byte{}); return err },
-		"SignMessage":      func() error { _, err := s.SignMessage("k", nil); return err },
-		"SignTaproot":      func() error { _, err := s.SignTaproot("k", [32]byte{}); return err },
-		"ExportKey":        func() error { _, _, err := s.ExportKey("k", public); return err },
-		"ExportSeed":       func() error { _, _, err := s.ExportSeed("a", "", public); return err },
-		"NewCredential":    func() error { _, _, err := s.NewCredential(public); return err },
-		"Destroy":          func() error { return s.Destroy("k") },
+		"CreateSeed":        func() error { return s.CreateSeed("a", 12) },
+		"ImportSeed":        func() error { return s.ImportSeed("a", "t", nil) },
+		"Derive":            func() error { _, err := s.Derive("a", curve.KeyP256, nil); return err },
+		"StoreDerived":      func() error { _, err := s.StoreDerived("k", "a", curve.KeyP256, nil); return err },
+		"CreateKey":         func() error { _, err := s.CreateKey("k", curve.KeyP256); return err },
+		"ImportKey":         func() error { _, err := s.ImportKey("k", "t", curve.KeyP256, nil); return err },
+		"NewImportTarget":   func() error { _, err := s.NewImportTarget("t"); return err },
+		"NewMessageTarget":  func() error { _, err := s.NewMessageTarget("t"); return err },
+		"OpenMessageBundle": func() error { _, err := s.OpenMessageBundle("t", nil); return err },
+		"DropImportTarget":  func() error { return s.DropImportTarget("t") },
+		"SignDigest":        func() error { _, err := s.SignDigest("k", curve.KeyP256, [32]byte{}); return err },
+		"SignMessage":       func() error { _, err := s.SignMessage("k", nil); return err },
+		"SignTaproot":       func() error { _, err := s.SignTaproot("k", [32]byte{}); return err },
+		"ExportKey":         func() error { _, _, err := s.ExportKey("k", public); return err },
+		"ExportSeed":        func() error { _, _, err := s.ExportSeed("a", "", public); return err },
+		"NewCredential":     func() error { _, _, err := s.NewCredential(public); return err },
+		"Destroy":           func() error { return s.Destroy("k") },
 	} {
-		if err := call(); err == nil || !strings.Contains(err.Error(), "is spent") {
-			t.Errorf("%s with a spent warrant: %v", name, err)
+		if err := call(); err == nil || !strings.Contains(err.Error(), "has ended") {
+			t.Errorf("%s after the end of the session: %v", name, err)
 		}
 	}
 }
 
 func TestAbsentAndTakenNames(t *testing.T) {
-	s, shelf := begin(t)
+	s, ciphertexts := begin(t)
 	if _, err := s.CreateKey("k", curve.KeySecp256k1); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.CreateSeed("s", 24); err != nil {
 		t.Fatal(err)
 	}
-	before := shelf.fork()
+	before := ciphertexts.fork()
 	for name, call := range map[string]func() error{
 		"no such key":       func() error { _, err := s.SignDigest("x", curve.KeySecp256k1, [32]byte{}); return err },
 		"no such seed":      func() error { _, err := s.Derive("x", curve.KeySecp256k1, nil); return err },
@@ -178,14 +210,14 @@ func TestAbsentAndTakenNames(t *testing.T) {
 		t.Error("13 words are not refused as the client's mistake")
 	}
 	for name, sealed := range before.items {
-		if !bytes.Equal(shelf.items[name], sealed) {
+		if !bytes.Equal(ciphertexts.items[name], sealed) {
 			t.Errorf("%s was changed by a refused operation", name)
 		}
 	}
 }
 
 func TestDestroy(t *testing.T) {
-	s, shelf := begin(t)
+	s, ciphertexts := begin(t)
 	for _, id := range []string{"a", "b"} {
 		if _, err := s.CreateKey(id, curve.KeySecp256k1); err != nil {
 			t.Fatal(err)
@@ -197,8 +229,8 @@ func TestDestroy(t *testing.T) {
 	if err := s.Destroy("a", "c"); err != nil {
 		t.Fatal(err)
 	}
-	if len(shelf.items) != 2 || shelf.items["key/b"] == nil {
-		t.Errorf("left: %d items, want the data key and key/b", len(shelf.items))
+	if len(ciphertexts.items) != 2 || ciphertexts.items["key/b"] == nil {
+		t.Errorf("left: %d items, want the data key and key/b", len(ciphertexts.items))
 	}
 	if _, err := s.SignDigest("a", curve.KeySecp256k1, [32]byte{}); err == nil {
 		t.Error("a destroyed key signs")
@@ -208,23 +240,15 @@ func TestDestroy(t *testing.T) {
 // A data key that was made in a transaction which failed must never seal
 // anything in a later one.
 func TestFailedTransactionLosesItsDataKey(t *testing.T) {
-	v, c := openVault(t, masterOf(1))
-	shelf := newMemory()
-	w := c.Warrant(testOrg, "activity", [32]byte{})
-	for range 3 { // each attempt sees the shelf without a data key
-		s, err := v.Begin(w, shelf.fork())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.CreateSeed("s", 12); err != nil {
+	v, issuer := openVault(t, masterOf(1))
+	ciphertexts := newMemory()
+	for range 3 { // each attempt sees the store without a data key
+		if err := session(t, v, issuer, testOrg, ciphertexts.fork()).CreateSeed("s", 12); err != nil {
 			t.Fatal(err)
 		}
 	}
-	committed := shelf.fork()
-	s, err := v.Begin(w, committed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	committed := ciphertexts.fork()
+	s := session(t, v, issuer, testOrg, committed)
 	if err := s.CreateSeed("s", 12); err != nil {
 		t.Fatal(err)
 	}
@@ -232,8 +256,8 @@ func TestFailedTransactionLosesItsDataKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh, clerk := openVault(t, masterOf(1)) // knows only what was committed
-	got, err := session(t, fresh, clerk, testOrg, committed).Derive("s", curve.KeyEd25519, nil)
+	fresh, issuer := openVault(t, masterOf(1)) // knows only what was committed
+	got, err := session(t, fresh, issuer, testOrg, committed).Derive("s", curve.KeyEd25519, nil)
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("after a restart: %x, %v, want %x", got, err, want)
 	}
@@ -241,37 +265,37 @@ func TestFailedTransactionLosesItsDataKey(t *testing.T) {
 
 // Signing reads one item: the data key is found by the id in it.
 func TestSigningReadsOneItem(t *testing.T) {
-	s, shelf := begin(t)
+	s, ciphertexts := begin(t)
 	if _, err := s.CreateKey("k", curve.KeySecp256k1); err != nil {
 		t.Fatal(err)
 	}
-	clear(shelf.reads)
-	again := session(t, s.vault, &Issuer{s.vault}, testOrg, shelf)
+	clear(ciphertexts.reads)
+	again := session(t, s.vault, &Issuer{s.vault}, testOrg, ciphertexts)
 	if _, err := again.SignDigest("k", curve.KeySecp256k1, [32]byte{1}); err != nil {
 		t.Fatal(err)
 	}
-	if len(shelf.reads) != 1 || shelf.reads["key/k"] != 1 {
-		t.Errorf("reads: %v", shelf.reads)
+	if len(ciphertexts.reads) != 1 || ciphertexts.reads["key/k"] != 1 {
+		t.Errorf("reads: %v", ciphertexts.reads)
 	}
 }
 
-func TestShelfErrorsAreReturned(t *testing.T) {
-	s, shelf := begin(t)
-	shelf.failing = errShelf
+func TestStoreErrorsAreReturned(t *testing.T) {
+	s, ciphertexts := begin(t)
+	ciphertexts.failing = errStore
 	if err := s.CreateSeed("s", 12); err == nil {
 		t.Error("a seed that was not kept")
 	}
 	if _, err := s.CreateKey("k", curve.KeyP256); err == nil {
 		t.Error("a key that was not kept")
 	}
-	if _, err := s.vault.LoadOrCreateServerKeys(shelf); err == nil {
-		t.Error("an identity that was not kept")
+	if _, err := s.vault.LoadOrCreateServerKeys(ciphertexts); err == nil {
+		t.Error("server keys that were not kept")
 	}
-	shelf.failing = nil
+	ciphertexts.failing = nil
 	if _, err := s.CreateKey("k", curve.KeyP256); err != nil {
 		t.Fatal(err)
 	}
-	shelf.failing = errShelf
+	ciphertexts.failing = errStore
 	if err := s.Destroy("k"); err == nil {
 		t.Error("a key that was not deleted")
 	}

@@ -40,8 +40,8 @@ func (s *Session) DropImportTarget(targetID string) error {
 	return err
 }
 
-// DropExpiredImportTarget deletes an import target that nobody used in time. It needs no
-// warrant: it gives nothing out, and nobody has asked for it. Without a target
+// DropExpiredImportTarget deletes an import target that was not used in time. It needs no
+// authorization: it gives nothing out, and no request asks for it. Without a target
 // it does nothing.
 func DropExpiredImportTarget(s CiphertextStore, targetID string) error {
 	_, err := (&sealedStore{ciphertexts: s}).remove(kindTarget, targetID)

@@ -98,7 +98,7 @@ func publicKey(t testing.TB, s *Session, seed string) string {
 func isFault(err error) bool { _, ok := fault.As(err); return ok }
 
 func TestInvalidMnemonics(t *testing.T) {
-	s, shelf := begin(t)
+	s, ciphertexts := begin(t)
 	for _, text := range []string{
 		strings.Repeat("abandon ", 12), strings.Repeat("abandon ", 11), "correct horse battery staple", "\n", "\xff",
 		strings.Repeat("abandon ", 11) + "abouts", strings.Repeat("abandon ", 11) + "\nabout",
@@ -114,13 +114,13 @@ func TestInvalidMnemonics(t *testing.T) {
 			t.Errorf("the refusal quotes: %v", err)
 		}
 	}
-	if shelf.items["target/target of x"] == nil {
+	if ciphertexts.items["target/target of x"] == nil {
 		t.Error("an import that failed used up its target")
 	}
 }
 
 func TestImportTargets(t *testing.T) {
-	s, shelf := begin(t)
+	s, ciphertexts := begin(t)
 	target, err := s.NewImportTarget("t")
 	if err != nil || len(target) != 65 || target[0] != 4 {
 		t.Fatalf("target %x, %v", target, err)
@@ -154,8 +154,8 @@ func TestImportTargets(t *testing.T) {
 			t.Errorf("%s: %v, want a fault", name, err)
 		}
 	}
-	if shelf.items["target/t"] == nil || shelf.items["key/k"] != nil {
-		t.Error("a refused import changed the shelf")
+	if ciphertexts.items["target/t"] == nil || ciphertexts.items["key/k"] != nil {
+		t.Error("a refused import changed the ciphertexts")
 	}
 	if _, err := s.ImportKey("k", "t", curve.KeyP256, good); err != nil {
 		t.Fatal(err)
@@ -256,13 +256,13 @@ func TestRecipients(t *testing.T) {
 
 // wire.md 4.2: what a client does with a credential bundle.
 func TestCredential(t *testing.T) {
-	s, shelf := begin(t)
+	s, ciphertexts := begin(t)
 	c := newClient(t)
 	public, text, err := s.NewCredential(c.public())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(shelf.items) != 0 {
+	if len(ciphertexts.items) != 0 {
 		t.Error("a credential was stored")
 	}
 	plain := openCredential(t, c, text)
@@ -323,7 +323,7 @@ func TestExamplesOfCredentials(t *testing.T) {
 	}
 }
 
-// plant puts a known import target on the shelf.
+// plant puts a known import target on the ciphertexts.
 func plant(t testing.TB, s *Session, id string, private []byte) {
 	t.Helper()
 	target := s.vault.pool.Of(bytes.Clone(private))

@@ -7,13 +7,13 @@
 // a recipient's public key. testdata/exported.golden lists the whole border,
 // so that a change of it shows in review.
 //
-// Nothing is done without a Warrant, which only the Clerk can write: no
-// signature without a recorded decision.
+// Nothing is done without an [Authorization], which only the [Issuer] can make
+// and which is for one intent of one activity: no signature without a decision.
 //
 // Secrets are sealed in two layers. A master key, which an Unsealer provides,
 // wraps one random data key for each organization; the data key seals the
-// organization's secrets. Ciphertext lies on the Shelf of the transaction at
-// hand, so that a key and the record of its making share one commit. It opens
+// organization's secrets. Ciphertext is in the [CiphertextStore] of the transaction
+// at hand, so that a key and the record of its creation share one commit. It opens
 // only in the organization, for the kind and under the id that it was sealed
 // for. Package internal/seal draws the formats.
 //
@@ -40,7 +40,7 @@ type Unsealer interface {
 }
 
 // CiphertextStore is where the open transaction of one organization keeps ciphertext.
-// Names are UTF-8 without NUL. What was put on it in a transaction is there
+// Names are UTF-8 without NUL. What was stored in a transaction is there
 // to be read in the same transaction.
 type CiphertextStore interface {
 	// Sealed returns what is kept under a name, nil when there is nothing.
@@ -52,7 +52,7 @@ type CiphertextStore interface {
 }
 
 // Instance stands for the installation itself where an organization is named:
-// its shelf holds the server's identity. No warrant can name it.
+// its ciphertexts hold the server's keys. No authorization can name it.
 const Instance = "instance"
 
 // Vault seals, opens and signs. It is safe for concurrent use.
@@ -74,7 +74,7 @@ type master struct {
 
 var errClosed = errors.New("vault: it is closed")
 
-// Open returns the vault and the one object that can write warrants for it.
+// Open returns the vault and the one object that can authorize work in it.
 func Open(u Unsealer) (*Vault, *Issuer, error) {
 	return open(u)
 }

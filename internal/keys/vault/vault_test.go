@@ -16,7 +16,7 @@ import (
 
 const testOrg = "f9a31c64-d604-42e4-9bef-a773096afad7"
 
-// memory is a shelf that can be told to fail.
+// memory is a ciphertexts that can be told to fail.
 type memory struct {
 	mu      sync.Mutex
 	items   map[string][]byte
@@ -53,7 +53,7 @@ func (m *memory) Delete(name string) error {
 	return nil
 }
 
-// fork is a transaction on the shelf: what is written stays in the copy.
+// fork is a transaction on the ciphertexts: what is written stays in the copy.
 func (m *memory) fork() *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,17 +84,18 @@ func openVault(t testing.TB, unsealers ...Unsealer) (*Vault, *Issuer) {
 	return v, c
 }
 
-// begin opens a vault and a session on a new shelf.
+// begin opens a vault and a session on a new ciphertexts.
 func begin(t testing.TB) (*Session, *memory) {
 	t.Helper()
 	v, c := openVault(t, masterOf(7))
-	shelf := newMemory()
-	return session(t, v, c, testOrg, shelf), shelf
+	ciphertexts := newMemory()
+	return session(t, v, c, testOrg, ciphertexts), ciphertexts
 }
 
-func session(t testing.TB, v *Vault, c *Issuer, org string, shelf CiphertextStore) *Session {
+func session(t testing.TB, v *Vault, issuer *Issuer, org string, ciphertexts CiphertextStore) *Session {
 	t.Helper()
-	s, err := v.Begin(c.Warrant(org, "activity", [32]byte{1}), shelf)
+	scope := Scope{Organization: org, Activity: "activity", Intent: [32]byte{1}}
+	s, err := issuer.Authorize(scope).Begin(scope, ciphertexts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,4 +166,4 @@ func importSeed(t testing.TB, s *Session, id, text string) error {
 	return s.ImportSeed(id, "target of "+id, clientSeal(t, target, []byte(text)))
 }
 
-var errShelf = errors.New("the shelf is broken")
+var errStore = errors.New("the ciphertexts is broken")

@@ -13,6 +13,7 @@ import (
 	"latchkey/internal/fault"
 	"latchkey/internal/keys/curve"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/request/engine"
 	"latchkey/internal/request/ops"
 	"latchkey/internal/suggest"
@@ -146,7 +147,7 @@ func (r *reader) version(at string, given *trial) *activity.CompiledOp {
 		name := given.Operation + given.Type
 		r.wrong(at, "there is no activity %q; the nearest is %q", name, suggest.Name(name, 1000, slices.Sorted(maps.Keys(known))))
 		return nil
-	case version.Govern.By == activity.Vote:
+	case version.Govern.By == decide.Vote:
 		r.wrong(at, "%s is a vote on another activity; name the voters in approvers", version.Name)
 		return nil
 	}

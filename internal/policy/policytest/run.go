@@ -104,7 +104,7 @@ func (f *File) rehearse(ctx context.Context, e *engine.Engine) (*Report, error) 
 	var mistakes []Mistake
 	for i := range f.Cases {
 		c := &f.Cases[i]
-		reply, decision, err := e.Rehearse(ctx, organization, c.submitter, &c.asked)
+		reply, decision, err := e.DryRun(ctx, organization, c.submitter, &c.asked)
 		if refusal, ok := fault.As(err); ok && refusal.Code == fault.InvalidArgument {
 			mistakes = append(mistakes, Mistake{Line: c.Line, Message: c.at + ".parameters: " + f.labels.Replace(refusal.Message)})
 			continue

@@ -178,7 +178,7 @@ func TestRehearseRefuses(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			reply, decision, err := e.Rehearse(t.Context(), tt.organization, tt.user, &tt.asked)
+			reply, decision, err := e.DryRun(t.Context(), tt.organization, tt.user, &tt.asked)
 			refusal, ok := fault.As(err)
 			if !ok || refusal.Code != tt.code || reply != nil || decision != nil {
 				t.Fatalf("Rehearse: %v, %v, %v", reply, decision, err)
@@ -188,7 +188,7 @@ func TestRehearseRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := e.Rehearse(t.Context(), ada, ada, &engine.ExplainRequest{
+	if _, _, err := e.DryRun(t.Context(), ada, ada, &engine.ExplainRequest{
 		Type: "ACTIVITY_TYPE_CREATE_USER_TAG", Parameters: []byte(`{"userTagName":"t","userIds":[]}`),
 	}); !errors.Is(err, store.ErrNoOrganization) {
 		t.Errorf("an organization that does not exist: %v", err)

@@ -46,8 +46,8 @@ func with(members string) string {
 
 func TestParse(t *testing.T) {
 	good := domain.Claims{
-		OIDCSubject:  domain.OIDCSubject{Issuer: goodIssuer, Audience: "client", Subject: "user"},
-		ExpiresAt: at.Add(time.Hour),
+		OIDCSubject: domain.OIDCSubject{Issuer: goodIssuer, Audience: "client", Subject: "user"},
+		ExpiresAt:   at.Add(time.Hour),
 	}
 	change := func(f func(*domain.Claims)) domain.Claims {
 		c := good

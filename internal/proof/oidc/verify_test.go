@@ -69,9 +69,9 @@ func TestVerify(t *testing.T) {
 	end := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
 	claims := map[string]any{"sub": "somebody", "aud": []string{"app"}, "exp": end.Unix(), "nonce": domain.NonceOf("02aa"), "email": "a@b.example"}
 	want := &domain.Claims{
-		OIDCSubject:  domain.OIDCSubject{Issuer: issuer.URL, Audience: "app", Subject: "somebody"},
-		Nonce:     domain.NonceOf("02aa"),
-		ExpiresAt: end,
+		OIDCSubject: domain.OIDCSubject{Issuer: issuer.URL, Audience: "app", Subject: "somebody"},
+		Nonce:       domain.NonceOf("02aa"),
+		ExpiresAt:   end,
 	}
 	for _, alg := range []string{"RS256", "ES256", "RS384", "RS512", "PS256", "ES384", "EdDSA"} {
 		t.Run(alg, func(t *testing.T) {

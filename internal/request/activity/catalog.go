@@ -10,11 +10,11 @@ import (
 
 // Catalog is the whole interface.
 type Catalog struct {
-	Endpoints   []*Endpoint // sorted by name
-	Queries []*CompiledQuery
-	byName  map[string]*Endpoint
-	byType  map[string]*CompiledOp
-	queries map[string]*CompiledQuery
+	Endpoints []*Endpoint // sorted by name
+	Queries   []*CompiledQuery
+	byName    map[string]*Endpoint
+	byType    map[string]*CompiledOp
+	queries   map[string]*CompiledQuery
 }
 
 // Endpoint is one submit path with all the versions that it serves.

@@ -2,6 +2,7 @@ package activity
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"reflect"
 
@@ -10,7 +11,11 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
+	"latchkey/internal/keys/vault"
+	"latchkey/internal/policy/fact"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
+	"latchkey/internal/store"
 )
 
 // Op declares one version of one activity: its parameters, its result and its
@@ -37,7 +42,7 @@ type Op[P, R any] struct {
 	Exec   func(context.Context, Env, *P) (R, error)
 }
 
-// Submitter stands for whoever submitted the activity.
+// Submitter stands for the user who submitted the activity.
 const Submitter = "submitter"
 
 // Older declares a superseded version, which is served by the newer one:
@@ -75,17 +80,47 @@ type CompiledOp struct {
 // Intent is what one request asks for: typed, valid, ready to be decided on
 // and executed.
 type Intent struct {
-	Op *CompiledOp
-	JSON     jsontext.Value // the parameters as they were understood
-	OwnUser  string         // whose credentials it manages; empty: nobody's
-	Tokens   []string       // to be verified before it is decided on
-	Ballot   *Ballot        // what it votes on; nil: it is no vote
-	// Facts fills in what policies may know.
-	Facts func(Facts) error
-	Exec  func(context.Context, Env) (jsontext.Value, error)
+	Op      *CompiledOp
+	JSON    jsontext.Value // the parameters as they were understood
+	OwnUser string         // whose credentials it manages; empty: no user's
+	Tokens  []string       // to be verified before it is decided on
+	Ballot  *Ballot        // what it votes on; nil: it is no vote
+	facts   func(Facts) error
+	exec    func(context.Context, Env) (jsontext.Value, error)
 }
 
-// Ballot is a word on another activity.
+// Describe returns what policies may know about the intent.
+func (i *Intent) Describe(tx *store.Tx) (*fact.Request, error) {
+	f := &fact.Request{Activity: fact.Activity{
+		Type: i.Op.Type, Kind: i.Op.Kind(),
+		Resource: string(i.Op.Govern.Resource), Action: string(i.Op.Govern.Action),
+	}}
+	return f, i.facts(Facts{Tx: tx, Request: f})
+}
+
+// Digest is the SHA-256 of the intent: of its type and its parameters.
+func (i *Intent) Digest() [32]byte {
+	h := sha256.New()
+	h.Write([]byte(i.Op.Type))
+	h.Write([]byte{0})
+	h.Write(i.JSON)
+	return [32]byte(h.Sum(nil))
+}
+
+// Exec executes the intent, if it is what was ruled on. The ruling is compared
+// with the organization of the transaction, the activity and this intent, also
+// for an operation that uses no keys, and can be used once.
+func (i *Intent) Exec(ctx context.Context, r *decide.Ruling, e Env) (jsontext.Value, error) {
+	session, err := r.Begin(vault.Scope{Organization: e.Tx.Org(), Activity: e.ActivityID, Intent: i.Digest()}, e.Tx.Ciphertexts())
+	if err != nil {
+		return nil, err
+	}
+	defer session.End()
+	e.Vault = session
+	return i.exec(ctx, e)
+}
+
+// Ballot is a vote on another activity.
 type Ballot struct {
 	Fingerprint string // of the activity, as clients write it
 	Selection   domain.Selection
@@ -95,7 +130,7 @@ type Ballot struct {
 // mistake dies at start-up, not at a customer.
 func (o Op[P, R]) Compile() *CompiledOp {
 	if o.Name == "" || o.Version < 1 || o.Summary == "" || (o.Exec == nil) != (o.Ballot != nil) ||
-		(o.Govern.By == Policies && (o.Govern.Resource == "" || o.Govern.Action == "")) {
+		(o.Govern.By == decide.Policies && (o.Govern.Resource == "" || o.Govern.Action == "")) {
 		panic(fmt.Sprintf("activity: the declaration of %s version %d is incomplete", o.Name, o.Version))
 	}
 	a := &CompiledOp{Spec: o.named(), Params: schema.Of[P](), Result: schema.Of[R]()}
@@ -124,7 +159,7 @@ func (o Op[P, R]) Compile() *CompiledOp {
 func (o Op[P, R]) intent(a *CompiledOp, p *P) *Intent {
 	encoded, err := schema.Encode(p)
 	if err != nil {
-		// Decode made p, so whatever it holds can be written again.
+		// Decode made p, so it can be encoded again.
 		panic(fmt.Sprintf("activity: encoding the intent of %s: %v", a.Type, err))
 	}
 	intent := &Intent{Op: a, JSON: encoded}
@@ -135,7 +170,7 @@ func (o Op[P, R]) intent(a *CompiledOp, p *P) *Intent {
 		fingerprint, selection := o.Ballot(p)
 		intent.Ballot = &Ballot{fingerprint, selection}
 	}
-	intent.Facts = func(f Facts) error {
+	intent.facts = func(f Facts) error {
 		if o.Facts == nil {
 			return nil
 		}
@@ -144,7 +179,7 @@ func (o Op[P, R]) intent(a *CompiledOp, p *P) *Intent {
 	if o.Tokens != nil {
 		intent.Tokens = o.Tokens(p)
 	}
-	intent.Exec = func(ctx context.Context, e Env) (jsontext.Value, error) {
+	intent.exec = func(ctx context.Context, e Env) (jsontext.Value, error) {
 		result, err := o.Exec(ctx, e, p)
 		if err != nil {
 			return nil, err

@@ -7,15 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
-	"latchkey/internal/chain/describe"
-	"latchkey/internal/domain"
-	"latchkey/internal/fault"
-	"latchkey/internal/keys/vault"
-	"latchkey/internal/outbox/notify"
-	"latchkey/internal/policy/fact"
-	"latchkey/internal/store"
+	"latchkey/internal/request/decide"
 )
 
 // Spec is everything that the outside may know about one version of one
@@ -29,8 +22,8 @@ type Spec struct {
 	// set only where the interface breaks its own rule.
 	Type, IntentKey, ResultKey string
 	Access
-	// Private: the result is a secret of whoever submitted the activity, and
-	// nobody else is shown it.
+	// Private: the result is a secret of the submitter, and no one else is shown
+	// it.
 	Private bool
 }
 
@@ -43,10 +36,10 @@ type Access struct {
 	// FindsChild: a member of one child of the organization, who does not
 	// know its id. The operation then happens in the child.
 	FindsChild bool
-	// ByRecovery: somebody whose only proof is a recovery key.
+	// ByRecovery: a user whose only proof is a recovery key.
 	ByRecovery bool
-	// ByAttestation: somebody who proves himself by a token that names his
-	// key, and not by a key that the organization knows.
+	// ByAttestation: a user who is proven by a token that names the key of the
+	// stamp, and not by a key that the organization knows.
 	ByAttestation bool
 }
 
@@ -55,24 +48,8 @@ type Govern struct {
 	Resource Resource
 	Action   Action
 	// By says who decides; the zero value is policies.
-	By Governor
+	By decide.Governor
 }
-
-// Governor says who decides on an activity.
-type Governor uint8
-
-const (
-	// Policies: the root quorum, or a policy that allows it.
-	Policies Governor = iota
-	// RootQuorum: the root quorum alone; policies do not see it.
-	RootQuorum
-	// Self: the user whom it is about, alone; neither policies nor the quorum
-	// are asked.
-	Self
-	// Vote: it is a word on another activity, and whoever decides on that one
-	// may say it.
-	Vote
-)
 
 // Resource is what an activity is about, in the words of policies.
 type Resource string
@@ -149,77 +126,4 @@ func lowerCamel(name string) string {
 		}
 	}
 	return strings.Join(words, "")
-}
-
-// Env is all that an executor can reach: no clock, no network, no other
-// organization, no key bytes.
-type Env struct {
-	Tx       *store.Tx
-	Vault     *vault.Session
-	ServerKeys *vault.ServerKeys // signs what clients must be able to trust
-	UserID   string          // who submitted the activity
-	// CredentialType is what it was submitted with, and Credential the key by
-	// which the credential is found; both empty for a login by a token.
-	CredentialType domain.CredentialType
-	Credential     string
-	// Home is the organization of the submitter, where it is not the one that
-	// the transaction is bound to: its parent.
-	Home   string
-	Now    time.Time
-	NewID  func() string
-	Limits domain.Limits
-	// Claims are what the tokens that the operation listed say, by token. They
-	// were verified when the activity was submitted.
-	Claims map[string]domain.Claims
-	// Origins are the pages whose passkeys the organization accepts; nil: all.
-	Origins []string
-	// CreateChild brings a child of the organization into being, and returns what
-	// can be reached in it.
-	CreateChild func(org string) (Env, error)
-	// Outbox says which messages the server can send.
-	Outbox Outbox
-}
-
-// Outbox says which messages the server can send.
-type Outbox interface {
-	// Enabled reports whether messages of the kind can be sent at all.
-	Enabled(notify.Kind) bool
-	// Check refuses a message that could not be sent. Its error is safe to
-	// show.
-	Check(*notify.Message) error
-}
-
-// Facts is what an operation says policies may know about it.
-type Facts struct {
-	Tx *store.Tx
-	// Contracts finds what is known of contracts and programs.
-	Contracts describe.Interfaces
-	*fact.Request
-}
-
-// RefusalWithWrites is a refusal that leaves a trace: what an executor wrote is discarded,
-// but what Keep writes is committed with the failure, such as the count of
-// wrong codes.
-type RefusalWithWrites struct {
-	Refusal *fault.Error
-	Keep    func(*store.Tx) error
-}
-
-func (k *RefusalWithWrites) Error() string { return k.Refusal.Error() }
-
-// Unwrap shows the refusal.
-func (k *RefusalWithWrites) Unwrap() error { return k.Refusal }
-
-// Reader is all that a query can reach.
-type Reader struct {
-	Tx     *store.Tx
-	UserID string // who asks
-	Now    time.Time
-	// Activity renders an activity the way its asker may see it.
-	Activity func(*domain.Activity) (View, error)
-	// Children lists the organization's children by a key of its directory,
-	// after one of them; see store.Children.
-	Children func(key, after string, limit int) ([]string, error)
-	// Claims are what the tokens that the query listed say, by token.
-	Claims map[string]domain.Claims
 }

@@ -37,9 +37,9 @@ type Config struct {
 	// Fixed documents by path, such as /openapi.json.
 	Documents map[string][]byte
 
-	MaxBody     int64
-	MaxHeader   int64
-	Timeout     time.Duration // for the work on one request
+	MaxBody      int64
+	MaxHeader    int64
+	Timeout      time.Duration // for the work on one request
 	ServeMetrics bool          // whether /metrics is on this listener
 }
 

@@ -1,4 +1,10 @@
-// Package decide says whether an activity may happen. It changes nothing.
+// Package decide says whether an activity may happen: the root quorum, the
+// policies, and the users' rights over their own credentials. It changes
+// nothing.
+//
+// An [Input] is decided by [Input.Decide]; that is an opinion. A [Ruling], which
+// [Decider.Rule] makes of it, is an authorization: it opens one vault session,
+// for the organization, the activity and the intent that were decided on.
 package decide
 
 import (
@@ -11,8 +17,8 @@ import (
 	"latchkey/internal/policy/fact"
 )
 
-// Case is everything that a decision rests on.
-type Case struct {
+// Input is everything that a decision rests on.
+type Input struct {
 	// Organization is the one whose quorum and policies decide.
 	Organization *domain.Organization
 	// Load returns the organization's rules. It is called once, and only when
@@ -21,9 +27,11 @@ type Case struct {
 	Load     func() (*Rules, error)
 	Rules    *Rules
 	Activity *domain.Activity
-	Now      time.Time
-	// RootOnly: the root quorum alone decides, and policies are not asked.
-	RootOnly bool
+	// Intent is the digest of what the activity would do.
+	Intent [32]byte
+	Now    time.Time
+	// By says who decides.
+	By Governor
 	// OwnUser is the user whose credentials the activity manages, if any.
 	OwnUser string
 	// User finds a user of the organization, nil when there is none.
@@ -38,14 +46,14 @@ type Case struct {
 	facts  *fact.Request
 }
 
-// voter is somebody whose approval counts, and the credential that it was
-// signed with.
+// voter is a user whose approval counts, and the credential that it was signed
+// with.
 type voter struct {
 	user       *domain.User
 	credential fact.Credential
 }
 
-// Outcome is what comes of a case.
+// Outcome is what was decided.
 type Outcome uint8
 
 // The outcomes. The zero value refuses.
@@ -59,90 +67,103 @@ const (
 type Decision struct {
 	Outcome     Outcome
 	Evaluations []domain.Evaluation
+	by          Governor
 }
 
 // Decide weighs the votes that count now.
 //
 // The root quorum comes first: when enough of its members agree, nothing else
-// is asked. Then the policies. Whoever manages his own credentials is allowed
-// to unless a policy says otherwise. A vote of a root member that is not enough
+// is asked. Then the policies. Users may manage their own credentials unless a
+// policy says otherwise. A vote of a root member that is not enough
 // keeps the activity waiting for the others, even against a policy that denies
 // it: policies do not bind the root quorum.
-func (c *Case) Decide() (*Decision, error) {
-	if err := c.count(); err != nil {
+func (in *Input) Decide() (*Decision, error) {
+	if err := in.count(); err != nil {
 		return nil, err
 	}
-	quorum := c.Organization.RootQuorum
-	if quorum.Reached(c.approvers()...) {
-		return &Decision{Outcome: Allow}, nil
-	}
-	rootWaits := slices.ContainsFunc(c.voters, func(v voter) bool { return quorum.Has(v.user.ID) })
-	if c.RootOnly {
-		if rootWaits {
-			return &Decision{Outcome: Pending}, nil
+	d := &Decision{by: in.By}
+	quorum := in.Organization.RootQuorum
+	rootWaits := slices.ContainsFunc(in.voters, func(v voter) bool { return quorum.Has(v.user.ID) })
+	switch {
+	case in.By == Vote:
+	case in.By == Self:
+		if in.isOwnUser() {
+			d.Outcome = Allow
 		}
-		return &Decision{Outcome: Deny}, nil
+	case quorum.Reached(in.approvers()...):
+		d.Outcome = Allow
+	case in.By == RootQuorum:
+		if rootWaits {
+			d.Outcome = Pending
+		}
+	default:
+		return d, in.askPolicies(d, rootWaits)
 	}
-	verdict, evaluations, err := c.ask()
+	return d, nil
+}
+
+// askPolicies decides what the root quorum alone did not.
+func (in *Input) askPolicies(d *Decision, rootWaits bool) error {
+	verdict, evaluations, err := in.ask()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d := &Decision{Evaluations: evaluations}
+	d.Evaluations = evaluations
 	switch {
 	case verdict == allowed:
 		d.Outcome = Allow
 	case verdict == waiting:
 		d.Outcome = Pending
-	case verdict == silent && c.ownsIt():
+	case verdict == silent && in.isOwnUser():
 		d.Outcome = Allow
 	case rootWaits:
 		d.Outcome = Pending
 	}
-	return d, nil
+	return nil
 }
 
-// ownsIt reports whether the submitter manages his own credentials, by a vote
-// that still counts: whoever's key was taken from him manages nothing any more.
-func (c *Case) ownsIt() bool {
-	submitter := c.Activity.Submitter().UserID
-	return c.OwnUser != "" && c.OwnUser == submitter && slices.Contains(c.approvers(), submitter)
+// isOwnUser reports whether submitters manage their own credentials, by a vote
+// that still counts: a key that was taken away manages nothing any more.
+func (in *Input) isOwnUser() bool {
+	submitter := in.Activity.Submitter().UserID
+	return in.OwnUser != "" && in.OwnUser == submitter && slices.Contains(in.approvers(), submitter)
 }
 
 // MayVote reports whether a user may vote on the activity as it waits now: a
-// member of the root quorum, or somebody whom the consensus of a policy that it
+// member of the root quorum, or a user whom the consensus of a policy that it
 // waits for names.
-func (c *Case) MayVote(u *domain.User) (bool, error) {
-	if c.Organization.RootQuorum.Has(u.ID) {
+func (in *Input) MayVote(u *domain.User) (bool, error) {
+	if in.Organization.RootQuorum.Has(u.ID) {
 		return true, nil
 	}
-	if c.RootOnly {
+	if in.By != Policies {
 		return false, nil
 	}
-	if err := c.count(); err != nil {
+	if err := in.count(); err != nil {
 		return false, err
 	}
-	return c.named(u)
+	return in.named(u)
 }
 
 // Counts reports whether the user has an approval that counts.
-func (c *Case) Counts(userID string) bool {
-	return c.count() == nil && slices.Contains(c.approvers(), userID)
+func (in *Input) Counts(userID string) bool {
+	return in.count() == nil && slices.Contains(in.approvers(), userID)
 }
 
 // count finds the approvals that count now: not too old, by a user who exists,
-// with a credential that he still has, and of each user the newest.
-func (c *Case) count() error {
-	if c.voters != nil {
+// with a credential that the user still has, and of each user the newest.
+func (in *Input) count() error {
+	if in.voters != nil {
 		return nil
 	}
-	c.voters = []voter{}
-	for i := len(c.Activity.Votes) - 1; i >= 0; i-- {
-		vote := &c.Activity.Votes[i]
-		if vote.Selection != domain.VoteApproved || vote.Powerless || vote.Stale(c.Now) ||
-			slices.Contains(c.approvers(), vote.UserID) {
+	in.voters = []voter{}
+	for i := len(in.Activity.Votes) - 1; i >= 0; i-- {
+		vote := &in.Activity.Votes[i]
+		if vote.Selection != domain.VoteApproved || vote.Powerless || vote.Stale(in.Now) ||
+			slices.Contains(in.approvers(), vote.UserID) {
 			continue
 		}
-		user, err := c.User(vote.UserID)
+		user, err := in.User(vote.UserID)
 		if err != nil {
 			return err
 		}
@@ -153,9 +174,9 @@ func (c *Case) count() error {
 		if !ok {
 			continue
 		}
-		c.voters = append(c.voters, voter{user, credential})
+		in.voters = append(in.voters, voter{user, credential})
 	}
-	slices.Reverse(c.voters)
+	slices.Reverse(in.voters)
 	return nil
 }
 
@@ -173,9 +194,9 @@ func credentialOf(u *domain.User, v *domain.Vote) (fact.Credential, bool) {
 	return fact.Credential{}, false
 }
 
-func (c *Case) approvers() []string {
-	ids := make([]string, len(c.voters))
-	for i, v := range c.voters {
+func (in *Input) approvers() []string {
+	ids := make([]string, len(in.voters))
+	for i, v := range in.voters {
 		ids[i] = v.user.ID
 	}
 	return ids
@@ -183,6 +204,10 @@ func (c *Case) approvers() []string {
 
 // Refusal is the error that a denied activity fails with.
 func (d *Decision) Refusal() *fault.Error {
+	if d.by == Self {
+		return fault.New(fault.PermissionDenied, fault.ReasonForbidden,
+			"You don't have sufficient permissions to take this action. Users can do this for themselves only.")
+	}
 	var denying []string
 	evaluations := make([]evaluation, 0, len(d.Evaluations))
 	for _, e := range d.Evaluations {

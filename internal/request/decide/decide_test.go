@@ -46,7 +46,7 @@ func (w *world) allow(consensus string) *world { return w.policy(domain.EffectAl
 func (w *world) deny(consensus string) *world { return w.policy(domain.EffectDeny, consensus, "") }
 
 // on is the case of an activity that these users have approved.
-func (w *world) on(own string, approvers ...string) *Case {
+func (w *world) on(own string, approvers ...string) *Input {
 	a := &domain.Activity{}
 	for _, name := range approvers {
 		a.Votes = append(a.Votes, domain.Vote{
@@ -61,7 +61,7 @@ func (w *world) on(own string, approvers ...string) *Case {
 		}
 		return nil, nil
 	}
-	return &Case{
+	return &Input{
 		Organization: &w.org, Rules: NewRules(w.policies, w.users), Activity: a, Now: noon, OwnUser: own, User: user,
 		Users: func() ([]*domain.User, error) { return w.users, nil },
 		Facts: func() (*fact.Request, error) {
@@ -80,7 +80,7 @@ func TestDecide(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name string
-		c    *Case
+		c    *Input
 		want Outcome
 	}{
 		{"the only root user", newWorld(1, "root").on("", "root"), Allow},
@@ -91,26 +91,26 @@ func TestDecide(t *testing.T) {
 		{"threshold zero is closed", newWorld(0, "root").on("", "ada"), Deny},
 		{"threshold zero never allows", newWorld(0, "root").on("", "root"), Pending},
 		{"ordinary user", newWorld(1, "root").on("", "ada"), Deny},
-		{"ordinary user on himself", newWorld(1, "root").on("ada", "ada"), Allow},
+		{"ordinary user on their own credentials", newWorld(1, "root").on("ada", "ada"), Allow},
 		{"ordinary user on another", newWorld(1, "root").on("bob", "ada"), Deny},
-		{"root user below the threshold on himself", newWorld(2, "root", "second").on("root", "root"), Allow},
+		{"root user below the threshold on their own credentials", newWorld(2, "root", "second").on("root", "root"), Allow},
 		{"own credentials against a deny", newWorld(1, "root").deny(anyAda).on("ada", "ada"), Deny},
 		{"own credentials that must wait", newWorld(1, "root").allow(adaAndBob).on("ada", "ada"), Pending},
 
 		{"both are named: one waits", newWorld(1, "root").allow(adaAndBob).on("", "ada"), Pending},
 		{"both are named: both", newWorld(1, "root").allow(adaAndBob).on("", "ada", "bob"), Allow},
-		{"both are named: somebody else", newWorld(1, "root").allow(adaAndBob).on("", "eve"), Deny},
+		{"both are named: another user", newWorld(1, "root").allow(adaAndBob).on("", "eve"), Deny},
 		{"an admin is needed, another asks", newWorld(1, "root").tag("admin", "ada").allow(oneAdmin).on("", "eve"), Deny},
 		{"agent and admin: the agent asks", newWorld(1, "root").tag("admin", "bob").tag("agent", "ada").
 			allow("approvers.any(u, u.tags.contains('agent')) && "+oneAdmin).on("", "ada"), Pending},
-		{"two of anybody", newWorld(1, "root").allow("approvers.count() >= 2").on("", "eve"), Pending},
+		{"any two users", newWorld(1, "root").allow("approvers.count() >= 2").on("", "eve"), Pending},
 		{"two admins: the first", newWorld(1, "root").tag("admin", "ada", "bob").allow(twoAdmins).on("", "ada"), Pending},
 		{"two admins: another", newWorld(1, "root").tag("admin", "ada", "bob").allow(twoAdmins).on("", "eve"), Deny},
 		{"two admins, but there is one", newWorld(1, "root").tag("admin", "ada").allow(twoAdmins).on("", "ada"), Deny},
 		{"a count of zero approvers still needs the submitter", newWorld(1, "root").allow("approvers.count() >= 0").on("", "eve"), Allow},
 
 		{"a deny closes the policy path", newWorld(1, "root").allow(anyAda).deny(anyAda).on("", "ada"), Deny},
-		{"a deny that is not about him", newWorld(1, "root").allow(anyAda).deny("approvers.any(u, u.id == 'bob')").on("", "ada"), Allow},
+		{"a deny about another user", newWorld(1, "root").allow(anyAda).deny("approvers.any(u, u.id == 'bob')").on("", "ada"), Allow},
 		{"a deny does not bind the quorum", newWorld(1, "root").deny(anyRoot).on("", "root"), Allow},
 		{"a deny leaves the root path open", newWorld(2, "root", "second").deny(anyRoot).on("", "root"), Pending},
 		{"a policy allows a root member alone", newWorld(2, "root", "second").allow(anyRoot).on("", "root"), Allow},
@@ -143,7 +143,7 @@ func TestVotesThatDoNotCount(t *testing.T) {
 	for name, spoil := range map[string]func(w *world, v *domain.Vote){
 		"too old":     func(_ *world, v *domain.Vote) { v.CreatedAt = noon.Add(-24 * time.Hour) },
 		"a rejection": func(_ *world, v *domain.Vote) { v.Selection = domain.VoteRejected },
-		"of somebody gone": func(w *world, _ *domain.Vote) {
+		"of a user who is gone": func(w *world, _ *domain.Vote) {
 			w.users = slices.DeleteFunc(w.users, func(u *domain.User) bool { return u.ID == "second" })
 		},
 		"credential deleted":    func(w *world, _ *domain.Vote) { w.users[1].APIKeys = nil },
@@ -167,8 +167,8 @@ func TestVotesThatDoNotCount(t *testing.T) {
 			}
 		})
 	}
-	// What a user may do with his own credentials he may do while he has the
-	// one that he asked with.
+	// Users may manage their own credentials while they have the one that they
+	// asked with.
 	w := newWorld(2, "root", "second")
 	c := w.on("ada", "ada", "root")
 	if d, err := c.Decide(); err != nil || d.Outcome != Allow {
@@ -198,7 +198,7 @@ func TestMayVote(t *testing.T) {
 			t.Errorf("%s may vote: %v %v", name, may, err)
 		}
 		c = w.on("", "root")
-		c.RootOnly = true
+		c.By = RootQuorum
 		if may, err := c.MayVote(user); err != nil || may != (name == "root" || name == "second") {
 			t.Errorf("%s may vote where only root decides: %v %v", name, may, err)
 		}

@@ -27,32 +27,32 @@ type Explained struct {
 }
 
 // Explain decides as Decide does, and says why.
-func (c *Case) Explain() (*Explanation, error) {
-	decision, err := c.Decide()
+func (in *Input) Explain() (*Explanation, error) {
+	decision, err := in.Decide()
 	if err != nil {
 		return nil, err
 	}
 	e := &Explanation{Decision: decision, Asked: decision.Evaluations != nil}
-	for _, id := range c.approvers() {
-		if c.Organization.RootQuorum.Has(id) {
+	for _, id := range in.approvers() {
+		if in.Organization.RootQuorum.Has(id) {
 			e.RootApprovals = append(e.RootApprovals, id)
 		}
 	}
-	if e.Policies, err = c.explained(); err != nil {
+	if e.Policies, err = in.explained(); err != nil {
 		return nil, err
 	}
 	if decision.Outcome != Pending {
 		return e, nil
 	}
-	users, err := c.Users()
+	users, err := in.Users()
 	if err != nil {
 		return nil, err
 	}
 	for _, u := range users {
-		if c.Counts(u.ID) {
+		if in.Counts(u.ID) {
 			continue
 		}
-		may, err := c.MayVote(u)
+		may, err := in.MayVote(u)
 		if err != nil {
 			return nil, err
 		}
@@ -63,12 +63,12 @@ func (c *Case) Explain() (*Explanation, error) {
 	return e, nil
 }
 
-func (c *Case) explained() ([]Explained, error) {
-	d, err := c.decision()
+func (in *Input) explained() ([]Explained, error) {
+	d, err := in.decision()
 	if err != nil || d == nil {
 		return nil, err
 	}
-	env, err := c.env()
+	env, err := in.env()
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (c *Case) explained() ([]Explained, error) {
 			Condition: trace(p.Condition), Consensus: trace(p.Consensus), Time: trace(p.Time),
 		})
 	}
-	for _, b := range c.Rules.broken {
+	for _, b := range in.Rules.broken {
 		all = append(all, Explained{Policy: &policy.Policy{ID: b.PolicyID}, Evaluation: b})
 	}
 	return all, nil

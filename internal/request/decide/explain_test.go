@@ -27,7 +27,7 @@ var (
 )
 
 // randomCase makes a case out of a seed.
-func randomCase(r *rand.Rand) *Case {
+func randomCase(r *rand.Rand) *Input {
 	names := []string{"root", "second", "third", "ada", "bob", "eve"}
 	w := newWorld(int32(r.IntN(4)), names[:1+r.IntN(3)]...)
 	for _, u := range w.users {
@@ -52,7 +52,9 @@ func randomCase(r *rand.Rand) *Case {
 		own = approvers[0]
 	}
 	c := w.on(own, approvers...)
-	c.RootOnly = r.IntN(8) == 0
+	if r.IntN(8) == 0 {
+		c.By = RootQuorum
+	}
 	facts := &fact.Request{Activity: fact.Activity{Resource: "WALLET", Action: "CREATE"}}
 	if r.IntN(2) == 0 {
 		facts.Wallet = &fact.Wallet{ID: "w"}
@@ -137,7 +139,7 @@ func TestExplainEqualsDecision(t *testing.T) {
 		switch {
 		case quorum.Threshold > 0 && len(e.RootApprovals) >= int(quorum.Threshold):
 			want = Allow
-		case c.RootOnly:
+		case c.By == RootQuorum:
 			if len(e.RootApprovals) > 0 {
 				want = Pending
 			}

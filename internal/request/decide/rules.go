@@ -103,17 +103,17 @@ const (
 )
 
 // ask asks the policies, all of them.
-func (c *Case) ask() (verdict, []domain.Evaluation, error) {
-	decision, err := c.decision()
+func (in *Input) ask() (verdict, []domain.Evaluation, error) {
+	decision, err := in.decision()
 	if err != nil || decision == nil {
 		return silent, nil, err
 	}
-	evaluations := make([]domain.Evaluation, 0, len(decision.Evaluations)+len(c.Rules.broken))
+	evaluations := make([]domain.Evaluation, 0, len(decision.Evaluations)+len(in.Rules.broken))
 	for i := range decision.Evaluations {
 		evaluations = append(evaluations, recorded(&decision.Evaluations[i]))
 	}
-	evaluations = append(evaluations, c.Rules.broken...)
-	if slices.ContainsFunc(c.Rules.broken, denies) {
+	evaluations = append(evaluations, in.Rules.broken...)
+	if slices.ContainsFunc(in.Rules.broken, denies) {
 		return denied, evaluations, nil
 	}
 	switch decision.Outcome {
@@ -142,51 +142,51 @@ func denies(e domain.Evaluation) bool {
 }
 
 // decision evaluates the policies; nil when there are none.
-func (c *Case) decision() (*policy.Decision, error) {
-	if c.Rules == nil {
+func (in *Input) decision() (*policy.Decision, error) {
+	if in.Rules == nil {
 		var err error
-		if c.Rules, err = c.Load(); err != nil {
+		if in.Rules, err = in.Load(); err != nil {
 			return nil, err
 		}
 	}
-	if len(c.Rules.policies) == 0 && len(c.Rules.broken) == 0 {
+	if len(in.Rules.policies) == 0 && len(in.Rules.broken) == 0 {
 		return nil, nil
 	}
-	env, err := c.env()
+	env, err := in.env()
 	if err != nil {
 		return nil, err
 	}
-	d := policy.Decide(c.Rules.policies, env, c.mustBeNamed(), func() *fact.Consensus { return &c.Rules.everyone },
-		make([]policy.Evaluation, 0, len(c.Rules.policies)))
+	d := policy.Decide(in.Rules.policies, env, in.mustBeNamed(), func() *fact.Consensus { return &in.Rules.everyone },
+		make([]policy.Evaluation, 0, len(in.Rules.policies)))
 	return &d, nil
 }
 
 // env is what the policies look at.
-func (c *Case) env() (*policy.Env, error) {
-	if c.facts == nil {
-		facts, err := c.Facts()
+func (in *Input) env() (*policy.Env, error) {
+	if in.facts == nil {
+		facts, err := in.Facts()
 		if err != nil {
 			return nil, err
 		}
-		c.facts = facts
+		in.facts = facts
 	}
 	consensus := &fact.Consensus{}
-	for _, v := range c.voters {
-		consensus.Approvers = append(consensus.Approvers, c.Rules.voter(v.user).User)
+	for _, v := range in.voters {
+		consensus.Approvers = append(consensus.Approvers, in.Rules.voter(v.user).User)
 		consensus.Credentials = append(consensus.Credentials, v.credential)
 	}
-	return &policy.Env{Request: c.facts, Consensus: consensus, Now: c.Now}, nil
+	return &policy.Env{Request: in.facts, Consensus: consensus, Now: in.Now}, nil
 }
 
 // mustBeNamed are the voters who must all have a part in a consensus for it to
-// be waited for. A member of the root quorum may add his vote to what somebody
-// else submitted without being one of them.
-func (c *Case) mustBeNamed() []policy.Voter {
-	submitter := c.Activity.Submitter().UserID
+// be waited for. A member of the root quorum may add a vote to what another
+// user submitted without being one of them.
+func (in *Input) mustBeNamed() []policy.Voter {
+	submitter := in.Activity.Submitter().UserID
 	var all []policy.Voter
-	for _, v := range c.voters {
-		if v.user.ID == submitter || !c.Organization.RootQuorum.Has(v.user.ID) {
-			all = append(all, *c.Rules.voter(v.user))
+	for _, v := range in.voters {
+		if v.user.ID == submitter || !in.Organization.RootQuorum.Has(v.user.ID) {
+			all = append(all, *in.Rules.voter(v.user))
 		}
 	}
 	return all
@@ -194,14 +194,14 @@ func (c *Case) mustBeNamed() []policy.Voter {
 
 // named reports whether a policy that the activity waits for counts on the
 // user.
-func (c *Case) named(u *domain.User) (bool, error) {
-	d, err := c.decision()
+func (in *Input) named(u *domain.User) (bool, error) {
+	d, err := in.decision()
 	if err != nil || d == nil {
 		return false, err
 	}
 	for i := range d.Evaluations {
 		e := &d.Evaluations[i]
-		if e.Outcome == policy.RequiresConsensus && e.Policy.Consensus.Names(c.Rules.voter(u)) {
+		if e.Outcome == policy.RequiresConsensus && e.Policy.Consensus.Names(in.Rules.voter(u)) {
 			return true, nil
 		}
 	}
@@ -215,7 +215,7 @@ func (r *Rules) voter(u *domain.User) *policy.Voter {
 	return VoterOf(u)
 }
 
-// VoterOf is a user as policies see him.
+// VoterOf is a user as policies see them.
 func VoterOf(u *domain.User) *policy.Voter {
 	return &policy.Voter{
 		User:        fact.User{ID: u.ID, Email: u.Email, Alias: u.Name, Tags: u.TagIDs},

@@ -33,7 +33,7 @@ func BenchmarkLoginAmong(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			s := Start(b, url(b), config.Default())
 			catalog := ops.Catalog()
-			e := engine.New(engine.Config{Store: s.Store, Catalog: catalog, Keys: s.Keys, Now: time.Now})
+			e := engine.New(engine.Config{Store: s.Store, Catalog: catalog, Decider: s.Keys.Decider, ServerKeys: s.Keys.ServerKeys, Now: time.Now})
 			small := family(b, s, few)
 			large := family(b, s, many)
 			login := func(c *Caller, i int) time.Duration {
@@ -126,7 +126,7 @@ func family(b *testing.B, s *Server, size int) *Caller {
 func BenchmarkSign(b *testing.B) {
 	s := Start(b, SQLite(b), config.Default())
 	catalog := ops.Catalog()
-	e := engine.New(engine.Config{Store: s.Store, Catalog: catalog, Keys: s.Keys, Now: time.Now})
+	e := engine.New(engine.Config{Store: s.Store, Catalog: catalog, Decider: s.Keys.Decider, ServerKeys: s.Keys.ServerKeys, Now: time.Now})
 	root := s.Found(b, "Signing")
 	address := root.Submit(b, "create_wallet", m{"walletName": "w", "accounts": []m{{
 		"curve": "CURVE_SECP256K1", "pathFormat": "PATH_FORMAT_BIP32", "path": "m/44'/60'/0'/0/0", "addressFormat": "ADDRESS_FORMAT_ETHEREUM",

@@ -1,4 +1,4 @@
-// Package engine is the spine: the one way by which a request becomes a reply.
+// Package engine is the spine: the one way in which a request becomes a reply.
 //
 // Nothing else may execute an operation. What the spine guarantees to all of
 // them: the request was signed by a credential that is valid at the moment of
@@ -21,6 +21,7 @@ import (
 	"latchkey/internal/outbox/notify"
 	"latchkey/internal/proof/stamp"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 	"latchkey/internal/store"
 )
@@ -29,9 +30,12 @@ import (
 type Config struct {
 	Store   *store.Store
 	Catalog *activity.Catalog
-	Keys    KeyServices
-	Limits  domain.Limits
-	Now     func() time.Time
+	// Decider rules on activities: nothing is executed without it.
+	Decider *decide.Decider
+	// ServerKeys sign what clients must be able to trust.
+	ServerKeys *vault.ServerKeys
+	Limits     domain.Limits
+	Now        func() time.Time
 	// Tokens verifies the tokens of OpenID Connect issuers. nil: none are
 	// accepted.
 	Tokens TokenVerifier
@@ -39,19 +43,11 @@ type Config struct {
 	Outbox activity.Outbox
 }
 
-// KeyServices is the vault, the one who writes warrants for it, and what the server
-// signs with itself.
-type KeyServices struct {
-	Vault    *vault.Vault
-	Clerk    *vault.Issuer
-	ServerKeys *vault.ServerKeys
-}
-
-// TokenVerifier verifies tokens of OpenID Connect issuers. A token that is no
-// good is a fault.
+// TokenVerifier verifies tokens of OpenID Connect issuers. An invalid token is
+// a fault.
 type TokenVerifier interface {
 	Verify(ctx context.Context, token string) (*domain.Claims, error)
-	// Unverified is who the token says that somebody is, without proof.
+	// Unverified is whom the token names, without proof.
 	Unverified(token string) (domain.OIDCSubject, error)
 }
 
@@ -101,13 +97,17 @@ type Envelope struct {
 // Submit runs one activity, in this order: envelope, stamp, parameters; then,
 // in one transaction, idempotency, freshness, decision, execution, record.
 // What fails before the transaction leaves nothing behind.
-func (e *Engine) Submit(ctx context.Context, path *activity.Endpoint, r Request) (*Reply, error) {
-	envelope, version, err := e.open(path, r.Body)
+func (e *Engine) Submit(ctx context.Context, endpoint *activity.Endpoint, r Request) (*Reply, error) {
+	envelope, version, err := e.open(endpoint, r.Body)
 	if err != nil {
 		return nil, err
 	}
 	r.Event.OrganizationID = envelope.OrganizationID
-	caller, err := e.authenticate(ctx, envelope.OrganizationID, r, version.Access)
+	proof, err := e.readStamp(r.Header, version.Access)
+	if err != nil {
+		return nil, err
+	}
+	caller, err := e.authenticate(ctx, proof, envelope.OrganizationID, r, version.Access)
 	if err != nil {
 		return nil, err
 	}
@@ -115,44 +115,38 @@ func (e *Engine) Submit(ctx context.Context, path *activity.Endpoint, r Request)
 		return nil, err
 	}
 	r.Event.OrganizationID = caller.target
-	intent, err := path.Parse(version, envelope.Parameters)
+	intent, err := endpoint.Parse(version, envelope.Parameters)
 	if err != nil {
 		return nil, err
 	}
-	claim, err := e.newSubmission(caller, envelope, r.Body, intent)
+	submission, err := e.newSubmission(caller, envelope, r.Body, intent)
 	if err != nil {
 		return nil, err
 	}
 	// A token may have expired since the same request was recorded: that one
 	// is still answered.
-	claim.claims, claim.tokenErr = e.verifyTokens(ctx, intent.Tokens)
+	submission.claims, submission.tokenErr = e.verifyTokens(ctx, intent.Tokens)
 
 	var reply *Reply
 	// Looking the fingerprint up costs a read, and almost no fresh request was
 	// seen before: a commit that finds it taken comes back here.
-	look := !claim.fresh || claim.tokenErr != nil
+	look := !submission.fresh || submission.tokenErr != nil
 	err = e.updateWithHome(ctx, caller, func(home, tx *store.Tx) error {
 		defer func() { look = true }()
-		s := &attempt{Engine: e, ctx: ctx, home: home, tx: tx, claim: claim}
-		if s.who, err = e.identify(home, caller); err != nil {
+		t := &attempt{Engine: e, ctx: ctx, event: r.Event, home: home, tx: tx, submission: submission}
+		if t.who, err = caller.identify(home); err != nil {
 			return err
 		}
-		r.Event.UserID = s.who.user.ID
+		r.Event.UserID = t.who.user.ID
 		if intent.Ballot != nil {
-			reply, err = s.ballot(r.Event)
+			reply, err = t.vote()
 		} else {
-			reply, err = s.submitOrReplay(r.Event, look)
+			reply, err = t.submitOrReplay(look)
 		}
 		return err
 	})
 	if err != nil {
-		return nil, hideOrganization(err, caller)
-	}
-	if claim.warrant != nil {
-		// Spending it twice would mean that it was executed twice.
-		if err := claim.warrant.Spend(); err != nil {
-			return nil, err
-		}
+		return nil, caller.hideOrganization(err)
 	}
 	return reply, nil
 }
@@ -160,14 +154,25 @@ func (e *Engine) Submit(ctx context.Context, path *activity.Endpoint, r Request)
 // updateWithHome runs fn in a transaction of the organization that is acted in, with
 // a view of the caller's own. Mostly they are the same.
 //
-// A view of the parent is as new as the request: whatever was acknowledged
-// before the request began is in it.
+// A view of the parent is as new as the request: what was acknowledged before
+// the request began is in it.
 func (e *Engine) updateWithHome(ctx context.Context, c *caller, fn func(home, tx *store.Tx) error) error {
 	if c.home == c.target {
 		return e.Store.Update(ctx, c.target, func(tx *store.Tx) error { return fn(tx, tx) })
 	}
 	return e.Store.View(ctx, c.home, func(home *store.Tx) error {
 		return e.Store.Update(ctx, c.target, func(tx *store.Tx) error { return fn(home, tx) })
+	})
+}
+
+// viewWithHome runs fn on a view of the organization that is acted in, and one
+// of the caller's own.
+func (e *Engine) viewWithHome(ctx context.Context, c *caller, fn func(home, tx *store.Tx) error) error {
+	return e.Store.View(ctx, c.home, func(home *store.Tx) error {
+		if c.home == c.target {
+			return fn(home, home)
+		}
+		return e.Store.View(ctx, c.target, func(tx *store.Tx) error { return fn(home, tx) })
 	})
 }
 
@@ -182,7 +187,11 @@ func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request
 		return nil, err
 	}
 	r.Event.OrganizationID = org
-	caller, err := e.authenticateReader(ctx, org, r, q.Access)
+	proof, err := e.readProof(r.Header, q.Access)
+	if err != nil {
+		return nil, err
+	}
+	caller, err := e.authenticate(ctx, proof, org, r, q.Access)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +208,7 @@ func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request
 	}
 	var body jsontext.Value
 	read := func(home, tx *store.Tx) error {
-		who, err := e.identify(home, caller)
+		who, err := caller.identify(home)
 		if err != nil {
 			return err
 		}
@@ -213,14 +222,8 @@ func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request
 		})
 		return err
 	}
-	err = e.Store.View(ctx, caller.home, func(home *store.Tx) error {
-		if caller.home == caller.target {
-			return read(home, home)
-		}
-		return e.Store.View(ctx, caller.target, func(tx *store.Tx) error { return read(home, tx) })
-	})
-	if err != nil {
-		return nil, hideOrganization(err, caller)
+	if err := e.viewWithHome(ctx, caller, read); err != nil {
+		return nil, caller.hideOrganization(err)
 	}
 	return &Reply{Status: http.StatusOK, Body: body}, nil
 }
@@ -246,7 +249,7 @@ func (e *Engine) verifyTokens(ctx context.Context, tokens []string) (map[string]
 }
 
 // open reads the envelope and finds the version that it names.
-func (e *Engine) open(path *activity.Endpoint, body []byte) (*Envelope, *activity.CompiledOp, error) {
+func (e *Engine) open(endpoint *activity.Endpoint, body []byte) (*Envelope, *activity.CompiledOp, error) {
 	envelope := new(Envelope)
 	if problems := e.envelope.Decode(body, envelope); len(problems) > 0 {
 		return nil, nil, fault.Fields("", problems)
@@ -256,7 +259,7 @@ func (e *Engine) open(path *activity.Endpoint, body []byte) (*Envelope, *activit
 		return nil, nil, err
 	}
 	envelope.OrganizationID = org
-	version, err := path.Version(envelope.Type)
+	version, err := endpoint.Version(envelope.Type)
 	return envelope, version, err
 }
 

@@ -156,7 +156,7 @@ func backdate(t *testing.T, s *Server, body []byte) []byte {
 	then := time.Now().Add(-2 * time.Hour)
 	body = withTime(t, body, then)
 	catalog := ops.Catalog()
-	past := engine.New(engine.Config{Store: s.Store, Catalog: catalog, Keys: s.Keys, Now: func() time.Time { return then }})
+	past := engine.New(engine.Config{Store: s.Store, Catalog: catalog, Decider: s.Keys.Decider, ServerKeys: s.Keys.ServerKeys, Now: func() time.Time { return then }})
 	name, value, err := s.Root.Stamper.Stamp(body)
 	if err != nil {
 		t.Fatal(err)
@@ -302,7 +302,7 @@ func TestContention(t *testing.T) {
 func FuzzEnvelope(f *testing.F) {
 	s := Start(f, SQLite(f), config.Default())
 	catalog := ops.Catalog()
-	e := engine.New(engine.Config{Store: s.Store, Catalog: catalog, Keys: s.Keys, Now: time.Now})
+	e := engine.New(engine.Config{Store: s.Store, Catalog: catalog, Decider: s.Keys.Decider, ServerKeys: s.Keys.ServerKeys, Now: time.Now})
 	for _, seed := range []string{
 		string(s.Root.Body(f, "create_user_tag", tag("seed"))),
 		`{}`, `[]`, `null`, `{"type":`, `{"type":"a","type":"b"}`, "{\"\xff\":1}",

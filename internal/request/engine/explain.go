@@ -6,97 +6,16 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
-	"latchkey/internal/policy"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 	"latchkey/internal/store"
 )
 
-// ExplainRequest asks what would become of an activity. It is the body of a
-// submit request, with what may be supposed beside.
-type ExplainRequest struct {
-	Type           string         `json:"type" check:"required" doc:"Activity type, of any submit path."`
-	TimestampMs    string         `json:"timestampMs,omitzero" check:"max=16" doc:"As in a submit request; not looked at."`
-	OrganizationID string         `json:"organizationId" check:"required" doc:"Organization to act in."`
-	Parameters     jsontext.Value `json:"parameters" check:"required,object" doc:"Parameters of the operation." example:"{}"`
-	// Policies is nil when absent: the organization's own are asked.
-	Policies  []SupposedPolicy `json:"policies,omitzero" check:"max=1000" doc:"Policies to suppose in the place of the organization's own."`
-	Approvers []string         `json:"approvers,omitzero" check:"max=1000,unique,each=uuid" doc:"Users to suppose as voters, the submitter first; the asker when absent."`
-	Time      string           `json:"time,omitzero" check:"max=64" doc:"Time to suppose, RFC 3339; now when absent." example:"2026-11-15T12:00:00Z"`
-}
-
-// SupposedPolicy is a policy that need not exist.
-type SupposedPolicy struct {
-	PolicyName string        `json:"policyName" check:"required,label" doc:"Name of the policy."`
-	Effect     domain.Effect `json:"effect" check:"required" doc:"What the policy does when it applies."`
-	Condition  string        `json:"condition,omitzero" check:"max=20000" doc:"Expression over the request."`
-	Consensus  string        `json:"consensus,omitzero" check:"max=20000" doc:"Expression over the approvers."`
-	Time       string        `json:"time,omitzero" check:"max=20000" doc:"Expression over the time."`
-	Notes      string        `json:"notes,omitzero" check:"max=10000" doc:"Human-readable notes."`
-}
-
-// Check compiles the expressions.
-func (p *SupposedPolicy) Check(problems *schema.Problems) {
-	if _, err := decide.Compile(p.policy("")); err != nil {
-		problems.Add("", "%v", err)
-	}
-}
-
-func (p *SupposedPolicy) policy(id string) *domain.Policy {
-	return &domain.Policy{ID: id, Name: p.PolicyName, Effect: p.Effect, Condition: p.Condition, Consensus: p.Consensus, Time: p.Time}
-}
-
-// ExplainReply says what would become of an activity, and why.
-type ExplainReply struct {
-	Outcome    string            `json:"outcome" check:"required,enum=ALLOW|DENY|PENDING" doc:"What would become of it."`
-	Reason     string            `json:"reason" check:"required" doc:"In one sentence."`
-	RootQuorum ExplainedQuorum   `json:"rootQuorum" check:"required" doc:"How far the root quorum is."`
-	Policies   []ExplainedPolicy `json:"policies" check:"required" doc:"Every policy, in the order of creation."`
-	CanApprove []ExplainedVoter  `json:"canApprove" check:"required" doc:"Whose vote would still count, where it would wait."`
-}
-
-// ExplainedQuorum is how far the root quorum is.
-type ExplainedQuorum struct {
-	Threshold int32    `json:"threshold" check:"required" doc:"How many must agree."`
-	UserIDs   []string `json:"userIds" check:"required" doc:"Its members."`
-	Approved  []string `json:"approved" check:"required" doc:"Members who would have approved."`
-}
-
-// ExplainedPolicy is what one policy says.
-type ExplainedPolicy struct {
-	PolicyID   string          `json:"policyId,omitzero" doc:"The policy; absent when it is supposed."`
-	PolicyName string          `json:"policyName" check:"required,allowempty" doc:"Name of the policy."`
-	Effect     domain.Effect   `json:"effect" check:"required" doc:"What the policy does when it applies."`
-	Outcome    string          `json:"outcome" check:"required" doc:"What it says."`
-	Reason     string          `json:"reason,omitzero" doc:"Why it could not be evaluated."`
-	Denies     bool            `json:"denies,omitzero" doc:"Whether it refuses the request: a DENY that applies, or one that could not be evaluated."`
-	Condition  []ExplainedStep `json:"condition" check:"required" doc:"The value of every part of the condition, the whole first."`
-	Consensus  []ExplainedStep `json:"consensus" check:"required" doc:"The value of every part of the consensus."`
-	Time       []ExplainedStep `json:"time" check:"required" doc:"The value of every part of the time."`
-}
-
-// ExplainedStep is the value of one part of an expression.
-type ExplainedStep struct {
-	Source string `json:"source" check:"required" doc:"The part."`
-	Offset int32  `json:"offset" check:"required" doc:"Where it begins, in bytes."`
-	Bound  string `json:"bound,omitzero" doc:"Inside a quantifier: the element that it is about."`
-	Value  string `json:"value,omitzero" doc:"Its value."`
-	Error  string `json:"error,omitzero" doc:"Why it has none."`
-}
-
-// ExplainedVoter is somebody who could vote.
-type ExplainedVoter struct {
-	UserID   string `json:"userId" check:"required,uuid" doc:"The user."`
-	UserName string `json:"userName" check:"required" doc:"Name of the user."`
-}
-
 // Explain says what would become of an activity. It executes and records
-// nothing. Whoever may read the organization may ask.
+// nothing. Every user who may read the organization may ask.
 func (e *Engine) Explain(ctx context.Context, r Request) (*Reply, error) {
 	asked := new(ExplainRequest)
 	if problems := e.question.Decode(r.Body, asked); len(problems) > 0 {
@@ -107,93 +26,111 @@ func (e *Engine) Explain(ctx context.Context, r Request) (*Reply, error) {
 		return nil, err
 	}
 	r.Event.OrganizationID = org
-	version := e.Catalog.Op(asked.Type)
-	if version == nil || version.Govern.By == activity.Vote {
-		return nil, fault.Fields("", []fault.Field{{Path: "type", Description: "is not the type of an activity that can be submitted"}})
-	}
-	now := e.Now()
-	if asked.Time != "" {
-		if now, err = time.Parse(time.RFC3339, asked.Time); err != nil {
-			return nil, fault.Fields("", []fault.Field{{Path: "time", Description: "must be a time as in RFC 3339, such as 2026-11-15T12:00:00Z"}})
-		}
-	}
-	caller, err := e.authenticateReader(ctx, org, r, version.Access)
+	op, now, err := e.supposed(asked)
 	if err != nil {
 		return nil, err
 	}
-	// It shows policies and people: whoever may not read them may not ask.
+	proof, err := e.readProof(r.Header, op.Access)
+	if err != nil {
+		return nil, err
+	}
+	caller, err := e.authenticate(ctx, proof, org, r, op.Access)
+	if err != nil {
+		return nil, err
+	}
+	// It shows policies and users: who may not read them may not ask.
 	if err := caller.authorizeRead(activity.Access{}); err != nil {
 		return nil, err
 	}
-	intent, err := e.Catalog.Endpoint(version.Name).Parse(version, asked.Parameters)
+	intent, err := e.Catalog.Endpoint(op.Name).Parse(op, asked.Parameters)
 	if err != nil {
 		return nil, err
 	}
 	var reply *ExplainReply
-	err = e.Store.View(ctx, caller.home, func(home *store.Tx) error {
-		who, err := e.identify(home, caller)
+	err = e.viewWithHome(ctx, caller, func(home, tx *store.Tx) error {
+		who, err := caller.identify(home)
 		if err != nil {
 			return err
 		}
 		r.Event.UserID = who.user.ID
-		explain := func(tx *store.Tx) error {
-			s := &attempt{Engine: e, ctx: ctx, home: home, tx: tx, who: who}
-			reply, err = s.explain(asked, intent, now)
-			return err
-		}
-		if caller.home == caller.target {
-			return explain(home)
-		}
-		return e.Store.View(ctx, caller.target, explain)
+		t := &attempt{Engine: e, ctx: ctx, home: home, tx: tx, who: who}
+		reply, err = t.explain(asked, intent, now)
+		return err
 	})
 	if err != nil {
-		return nil, hideOrganization(err, caller)
+		return nil, caller.hideOrganization(err)
 	}
 	body, err := schema.Encode(reply)
 	return &Reply{Status: http.StatusOK, Body: body}, err
 }
 
-func (s *attempt) explain(asked *ExplainRequest, intent *activity.Intent, now time.Time) (*ExplainReply, error) {
-	supposed, err := s.suppose(asked.Approvers, now)
+// supposed finds the operation that is asked about, and the time to suppose.
+func (e *Engine) supposed(asked *ExplainRequest) (op *activity.CompiledOp, now time.Time, err error) {
+	op, now = e.Catalog.Op(asked.Type), e.Now()
+	if op == nil || op.Govern.By == decide.Vote {
+		return nil, now, fault.Fields("", []fault.Field{{Path: "type", Description: "is not the type of an activity that can be submitted"}})
+	}
+	if asked.Time != "" {
+		if now, err = time.Parse(time.RFC3339, asked.Time); err != nil {
+			return nil, now, fault.Fields("", []fault.Field{{Path: "time", Description: "must be a time as in RFC 3339, such as 2026-11-15T12:00:00Z"}})
+		}
+	}
+	return op, now, nil
+}
+
+func (t *attempt) explain(asked *ExplainRequest, intent *activity.Intent, now time.Time) (*ExplainReply, error) {
+	supposed, err := t.suppose(asked.Approvers, now)
 	if err != nil {
 		return nil, err
 	}
-	if intent.Op.Govern.By == activity.Self {
-		return &ExplainReply{
-			Outcome: "ALLOW", Reason: "everybody may do this for himself; neither the root quorum nor policies are asked",
-			Policies: []ExplainedPolicy{}, CanApprove: []ExplainedVoter{},
-		}, nil
-	}
-	c, err := s.decisionInput(supposed, intent, now)
+	input, err := t.decisionInput(supposed, intent, now)
 	if err != nil {
 		return nil, err
+	}
+	if input.By == decide.Self {
+		return explainSelf(input)
 	}
 	if asked.Policies != nil {
 		policies := make([]*domain.Policy, len(asked.Policies))
 		for i := range asked.Policies {
 			policies[i] = asked.Policies[i].policy("supposed " + strconv.Itoa(i))
 		}
-		users, err := s.home.Users().List("", 0)
+		users, err := t.home.Users().List("", 0)
 		if err != nil {
 			return nil, err
 		}
-		c.Rules = decide.NewRules(policies, users)
+		input.Rules = decide.NewRules(policies, users)
 	}
-	explanation, err := c.Explain()
+	explanation, err := input.Explain()
 	if err != nil {
 		return nil, err
 	}
-	return render(c, explanation, asked.Policies == nil), nil
+	return renderExplanation(input, explanation, asked.Policies == nil), nil
+}
+
+func explainSelf(input *decide.Input) (*ExplainReply, error) {
+	decision, err := input.Decide()
+	if err != nil {
+		return nil, err
+	}
+	reply := &ExplainReply{
+		Outcome: "ALLOW", Reason: "users may do this for themselves; neither the root quorum nor policies are asked",
+		Policies: []ExplainedPolicy{}, CanApprove: []ExplainedVoter{},
+	}
+	if decision.Outcome != decide.Allow {
+		reply.Outcome, reply.Reason = "DENY", decision.Refusal().Message
+	}
+	return reply, nil
 }
 
 // suppose is the activity as if these users had approved it.
-func (s *attempt) suppose(approvers []string, now time.Time) (*domain.Activity, error) {
-	a := &domain.Activity{OrganizationID: s.tx.Org()}
+func (t *attempt) suppose(approvers []string, now time.Time) (*domain.Activity, error) {
+	a := &domain.Activity{OrganizationID: t.tx.Org()}
 	if approvers == nil {
-		approvers = []string{s.who.user.ID}
+		approvers = []string{t.who.user.ID}
 	}
 	for _, id := range approvers {
-		user, err := s.home.Users().Get(id)
+		user, err := t.home.Users().Get(id)
 		if err != nil {
 			return nil, err
 		}
@@ -201,8 +138,8 @@ func (s *attempt) suppose(approvers []string, now time.Time) (*domain.Activity, 
 		if credentials := decide.VoterOf(user).Credentials; len(credentials) > 0 {
 			vote.CredentialID, vote.PublicKey = credentials[0].ID, credentials[0].PublicKey
 		}
-		if user.ID == s.who.user.ID && s.who.credentialID != "" {
-			vote.CredentialID = s.who.credentialID
+		if user.ID == t.who.user.ID && t.who.credentialID != "" {
+			vote.CredentialID = t.who.credentialID
 		}
 		a.Votes = append(a.Votes, vote)
 	}
@@ -210,52 +147,4 @@ func (s *attempt) suppose(approvers []string, now time.Time) (*domain.Activity, 
 		return nil, fault.Fields("", []fault.Field{{Path: "approvers", Description: "must name the submitter at least"}})
 	}
 	return a, nil
-}
-
-func render(c *decide.Case, e *decide.Explanation, stored bool) *ExplainReply {
-	quorum := c.Organization.RootQuorum
-	reply := &ExplainReply{
-		RootQuorum: ExplainedQuorum{Threshold: quorum.Threshold, UserIDs: append([]string{}, quorum.UserIDs...), Approved: append([]string{}, e.RootApprovals...)},
-		Policies:   []ExplainedPolicy{}, CanApprove: []ExplainedVoter{},
-	}
-	switch {
-	case e.Outcome == decide.Allow && !e.Asked && len(e.RootApprovals) >= int(quorum.Threshold):
-		reply.Outcome, reply.Reason = "ALLOW", "enough members of the root quorum agree; policies do not bind it"
-	case e.Outcome == decide.Allow:
-		reply.Outcome, reply.Reason = "ALLOW", "a policy allows it, or the user manages his own credentials, and no policy denies it"
-	case e.Outcome == decide.Pending:
-		reply.Outcome, reply.Reason = "PENDING", "it would wait for further votes"
-	default:
-		reply.Outcome, reply.Reason = "DENY", e.Refusal().Message
-	}
-	for _, p := range e.Policies {
-		effect := domain.EffectAllow
-		if p.Policy.Deny {
-			effect = domain.EffectDeny
-		}
-		shown := ExplainedPolicy{
-			PolicyName: p.Policy.Name, Effect: effect, Outcome: p.Evaluation.Outcome, Reason: p.Evaluation.Reason,
-			Denies:    p.Evaluation.Denies || p.Evaluation.Outcome == string(policy.DenyExplicit),
-			Condition: steps(p.Condition), Consensus: steps(p.Consensus), Time: steps(p.Time),
-		}
-		if stored {
-			shown.PolicyID = p.Policy.ID
-		}
-		reply.Policies = append(reply.Policies, shown)
-	}
-	for _, u := range e.CanApprove {
-		reply.CanApprove = append(reply.CanApprove, ExplainedVoter{UserID: u.ID, UserName: u.Name})
-	}
-	return reply
-}
-
-func steps(trace []policy.Step) []ExplainedStep {
-	all := make([]ExplainedStep, len(trace))
-	for i, s := range trace {
-		all[i] = ExplainedStep{Source: s.Source, Offset: int32(s.Offset), Bound: s.Bound, Value: s.Value}
-		if s.Err != nil {
-			all[i].Error = s.Err.Reason
-		}
-	}
-	return all
 }

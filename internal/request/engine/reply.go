@@ -20,13 +20,13 @@ type Reply struct {
 	Body   jsontext.Value
 }
 
-// answer replies to whoever submits an activity, new or seen before. A failed
+// answer replies to the submitter of an activity, new or seen before. A failed
 // one is the error that it failed with, each time.
-func (s *attempt) answer(event *Event, a *domain.Activity) (*Reply, error) {
+func (t *attempt) answer(a *domain.Activity) (*Reply, error) {
 	if a.Status != domain.StatusFailed {
-		return s.outcome(event, a)
+		return t.outcome(a)
 	}
-	event.ActivityID, event.Status = a.ID, a.Status
+	t.event.ActivityID, t.event.Status = a.ID, a.Status
 	var failure fault.Body
 	if err := json.Unmarshal(a.Failure, &failure); err != nil {
 		return nil, fmt.Errorf("reading the failure of activity %s: %w", a.ID, err)
@@ -34,15 +34,15 @@ func (s *attempt) answer(event *Event, a *domain.Activity) (*Reply, error) {
 	return &Reply{Status: failure.Status(), Body: a.Failure}, nil
 }
 
-// outcome replies with the activity itself, whatever became of it.
-func (s *attempt) outcome(event *Event, a *domain.Activity) (*Reply, error) {
-	event.ActivityID, event.Status = a.ID, a.Status
-	view, err := s.view(s.home, s.tx, a, s.who.user)
+// outcome replies with the activity itself, in any status.
+func (t *attempt) outcome(a *domain.Activity) (*Reply, error) {
+	t.event.ActivityID, t.event.Status = a.ID, a.Status
+	view, err := t.view(t.home, t.tx, a, t.who.user)
 	if err != nil {
 		return nil, err
 	}
 	reply := &Reply{Status: http.StatusOK}
-	s.tx.DuringCommit(func() (err error) {
+	t.tx.DuringCommit(func() (err error) {
 		reply.Body, err = schema.Encode(activity.Reply{Activity: view})
 		return err
 	})
@@ -70,18 +70,18 @@ func (e *Engine) view(home, tx *store.Tx, a *domain.Activity, user *domain.User)
 	if decider := a.DecidedBy; decider != "" && decider != home.Org() || decider == "" && home != tx {
 		return view, nil
 	}
-	s := &attempt{Engine: e, home: home, tx: tx}
-	intent, err := s.reopen(a)
+	t := &attempt{Engine: e, home: home, tx: tx}
+	intent, err := t.reopen(a)
 	if err != nil {
 		return view, err
 	}
-	c, err := s.decisionInput(a, intent, e.Now())
+	input, err := t.decisionInput(a, intent, e.Now())
 	if err != nil {
 		return view, err
 	}
-	if view.CanReject, err = c.MayVote(user); err != nil {
+	if view.CanReject, err = input.MayVote(user); err != nil {
 		return view, err
 	}
-	view.CanApprove = view.CanReject && !c.Counts(user.ID)
+	view.CanApprove = view.CanReject && !input.Counts(user.ID)
 	return view, nil
 }

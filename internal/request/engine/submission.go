@@ -8,12 +8,11 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/ids"
-	"latchkey/internal/keys/vault"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/store"
 )
 
-// submission is what a submit request claims: an intent, at a time.
+// submission is what a submit request asks for: an intent, at a time.
 type submission struct {
 	caller      *caller
 	activityID  string // chosen before the first attempt, so that all attempts mean the same activity
@@ -23,9 +22,8 @@ type submission struct {
 	body        []byte
 	intent      *activity.Intent
 	claims      map[string]domain.Claims // of the tokens in it
-	tokenErr    error                    // why one of them is no good
+	tokenErr    error                    // why one of them is invalid
 	fresh       bool
-	warrant     *vault.Warrant // once the intent was allowed
 }
 
 // How far a request's time may be from ours.
@@ -50,8 +48,8 @@ func (e *Engine) newSubmission(caller *caller, envelope *Envelope, body []byte, 
 }
 
 // checkFresh refuses a request that is too old or comes from the future.
-func (c *submission) checkFresh(now time.Time) error {
-	age := now.Sub(time.UnixMilli(c.timestampMs))
+func (s *submission) checkFresh(now time.Time) error {
+	age := now.Sub(time.UnixMilli(s.timestampMs))
 	if age <= maxAge && age >= -maxAhead {
 		return nil
 	}
@@ -66,25 +64,26 @@ func (c *submission) checkFresh(now time.Time) error {
 }
 
 // record starts the activity, with the submission as its first vote.
-func (c *submission) record(vote domain.Vote) *domain.Activity {
+func (s *submission) record(vote domain.Vote) *domain.Activity {
 	a := &domain.Activity{
-		ID: c.activityID, OrganizationID: c.caller.target, Type: c.intent.Op.Type,
-		TimestampMs: c.timestampMs, Fingerprint: c.fingerprint,
-		Body: string(c.body), Intent: c.intent.JSON, Claims: c.claims,
+		ID: s.activityID, OrganizationID: s.caller.target, Type: s.intent.Op.Type,
+		TimestampMs: s.timestampMs, Fingerprint: s.fingerprint,
+		Body: string(s.body), Intent: s.intent.JSON, Claims: s.claims,
 		Votes:     []domain.Vote{vote},
 		CreatedAt: vote.CreatedAt, UpdatedAt: vote.CreatedAt,
 	}
-	if c.caller.home != c.caller.target {
-		a.DecidedBy = c.caller.home
+	if s.caller.home != s.caller.target {
+		a.DecidedBy = s.caller.home
 	}
 	return a
 }
 
 // vote is what the request says on an activity.
-func (c *submission) vote(who *principal, s domain.Selection, now time.Time) domain.Vote {
+func (s *submission) vote(who *principal, selection domain.Selection, now time.Time) domain.Vote {
+	signed := s.caller.signature()
 	return domain.Vote{
-		ID: c.voteID, UserID: who.user.ID, UserName: who.user.Name, Selection: s,
-		PublicKey: c.caller.publicKey, Signature: c.caller.stamp.Signature, Scheme: string(c.caller.stamp.Scheme),
+		ID: s.voteID, UserID: who.user.ID, UserName: who.user.Name, Selection: selection,
+		PublicKey: signed.publicKey, Signature: signed.text, Scheme: string(signed.scheme),
 		CredentialID: who.credentialID, CreatedAt: now,
 	}
 }

@@ -11,33 +11,33 @@ import (
 	"latchkey/internal/request/activity"
 )
 
-// ballot deals with a request that votes on an activity.
-func (s *attempt) ballot(event *Event) (*Reply, error) {
-	ballot := s.claim.intent.Ballot
-	known, err := s.tx.Waiting().Lookup(strings.TrimPrefix(ballot.Fingerprint, "sha256:"))
+// vote handles a request that votes on an activity.
+func (t *attempt) vote() (*Reply, error) {
+	ballot := t.submission.intent.Ballot
+	known, err := t.tx.Waiting().Lookup(strings.TrimPrefix(ballot.Fingerprint, "sha256:"))
 	if err != nil {
 		return nil, err
 	}
 	if known == nil {
-		if err := s.claim.checkFresh(s.Now()); err != nil {
+		if err := t.submission.checkFresh(t.Now()); err != nil {
 			return nil, err
 		}
 		return nil, fault.Missing("No activity found with fingerprint. Consensus activities must target an existing activity by fingerprint: " +
 			"use the fingerprint of an activity of this organization that waits for votes")
 	}
-	a, err := s.tx.Activity(known.ActivityID)
+	a, err := t.tx.Activity(known.ActivityID)
 	if err != nil {
 		return nil, err
 	}
 	// The same vote once more is answered as it was, however old it is.
-	message := string(s.claim.body)
+	message := string(t.submission.body)
 	if slices.ContainsFunc(a.Votes, func(v domain.Vote) bool { return v.Message == message }) {
-		return s.outcome(event, a)
+		return t.outcome(a)
 	}
-	if err := s.claim.checkFresh(s.Now()); err != nil {
+	if err := t.submission.checkFresh(t.Now()); err != nil {
 		return nil, err
 	}
-	return s.addVote(event, a, ballot.Selection, message)
+	return t.addVote(a, ballot.Selection, message)
 }
 
 // voted reports whether the user is among the voters of an activity.
@@ -47,47 +47,47 @@ func voted(a *domain.Activity, userID string) bool {
 
 // addVote adds a vote to an activity and settles it anew, with what holds now: the
 // policies, the users and their credentials, the time.
-func (s *attempt) addVote(event *Event, a *domain.Activity, selection domain.Selection, message string) (*Reply, error) {
+func (t *attempt) addVote(a *domain.Activity, selection domain.Selection, message string) (*Reply, error) {
 	if a.Status != domain.StatusConsensusNeeded {
 		return nil, fault.Invalid("the activity is already %s; only an activity that waits for votes can be voted on",
 			strings.ToLower(strings.TrimPrefix(string(a.Status), "ACTIVITY_STATUS_")))
 	}
-	if decider := a.DecidedBy; decider != "" && decider != s.claim.caller.home || decider == "" && s.home != s.tx {
+	if decider := a.DecidedBy; decider != "" && decider != t.submission.caller.home || decider == "" && t.home != t.tx {
 		return nil, noVote()
 	}
-	intent, err := s.reopen(a)
+	intent, err := t.reopen(a)
 	if err != nil {
 		return nil, err
 	}
-	now := s.Now()
-	c, err := s.decisionInput(a, intent, now)
+	now := t.Now()
+	input, err := t.decisionInput(a, intent, now)
 	if err != nil {
 		return nil, err
 	}
-	may, err := c.MayVote(s.who.user)
+	may, err := input.MayVote(t.who.user)
 	if err != nil {
 		return nil, err
 	}
 	if !may {
 		return nil, noVote()
 	}
-	if selection == domain.VoteApproved && c.Counts(s.who.user.ID) {
-		return s.outcome(event, a) // once is enough
+	if selection == domain.VoteApproved && input.Counts(t.who.user.ID) {
+		return t.outcome(a) // once is enough
 	}
 	voted := *a
-	vote := s.claim.vote(s.who, selection, now)
+	vote := t.submission.vote(t.who, selection, now)
 	vote.Message = message
 	voted.Votes = append(slices.Clone(a.Votes), vote)
 	voted.UpdatedAt = now
 	if selection == domain.VoteRejected {
 		voted.Status = domain.StatusRejected
-	} else if err := s.settle(&voted, intent, now); err != nil {
+	} else if err := t.settle(&voted, intent, now); err != nil {
 		return nil, err
 	}
-	if err := s.tx.Replace(&voted); err != nil {
+	if err := t.tx.Replace(&voted); err != nil {
 		return nil, err
 	}
-	return s.outcome(event, &voted)
+	return t.outcome(&voted)
 }
 
 func noVote() error {
@@ -96,17 +96,17 @@ func noVote() error {
 			"Only members of the root quorum, and users whom the consensus of a policy that the activity waits for names, may vote on it.")
 }
 
-// reopen reads the intent of a recorded activity out of the bytes that were
+// reopen parses the intent of a recorded activity from the bytes that were
 // signed, so that what was approved is what runs.
-func (s *attempt) reopen(a *domain.Activity) (*activity.Intent, error) {
+func (t *attempt) reopen(a *domain.Activity) (*activity.Intent, error) {
 	envelope := new(Envelope)
 	if err := json.Unmarshal([]byte(a.Body), envelope); err != nil {
 		return nil, err
 	}
-	declared := s.Catalog.Op(a.Type)
+	declared := t.Catalog.Op(a.Type)
 	if declared == nil {
 		return nil, fault.New(fault.Unavailable, fault.ReasonUnspecified,
 			"this node does not know activities of type %s; send the request again, to another node", a.Type)
 	}
-	return s.Catalog.Endpoint(declared.Name).Parse(declared, envelope.Parameters)
+	return t.Catalog.Endpoint(declared.Name).Parse(declared, envelope.Parameters)
 }

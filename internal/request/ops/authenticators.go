@@ -179,7 +179,11 @@ func addAuthenticator(e activity.Env, u *domain.User, p AuthenticatorParamsV2) (
 
 // registerPasskey is addAuthenticator without the limit.
 func registerPasskey(e activity.Env, u *domain.User, p AuthenticatorParamsV2) (string, error) {
-	registered, err := passkey.Verify(p.answer(), e.Origins)
+	origins, err := e.Origins()
+	if err != nil {
+		return "", err
+	}
+	registered, err := passkey.Verify(p.answer(), origins)
 	if err != nil {
 		return "", err
 	}

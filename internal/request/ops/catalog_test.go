@@ -21,7 +21,7 @@ import (
 	"latchkey/client"
 	"latchkey/internal/domain"
 	"latchkey/internal/ids"
-	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/request/ops"
 	"latchkey/internal/schema"
 	"latchkey/internal/server/config"
@@ -41,7 +41,7 @@ type operation struct {
 	name   string
 	typ    string // empty: a query
 	params *schema.Schema
-	by     activity.Governor
+	by     decide.Governor
 	newest *schema.Schema // parameters of the newest version; nil for a query
 }
 
@@ -54,7 +54,7 @@ func operations() []operation {
 		}
 	}
 	for _, q := range catalog.Queries {
-		all = append(all, operation{q.Name, "", q.Params, activity.Self, nil})
+		all = append(all, operation{q.Name, "", q.Params, decide.Self, nil})
 	}
 	return all
 }
@@ -423,7 +423,7 @@ var ownLogin = map[string]bool{"ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2": tru
 // permission lets somebody without rights try. He is refused, and the refusal
 // is recorded: the same bytes get the same answer.
 func (w *world) permission(t *testing.T, o operation) {
-	if o.by == activity.Self || o.by == activity.Vote || ownLogin[o.typ] {
+	if o.by == decide.Self || o.by == decide.Vote || ownLogin[o.typ] {
 		return // about the caller himself, or about an activity; every user reads everything
 	}
 	body := o.body(t, w.member, example(t, o))

@@ -8,6 +8,7 @@ import (
 	"latchkey/internal/fault"
 	"latchkey/internal/proof/token"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 )
 
 // CreateReadOnlySession lets a client read for a while without signing.
@@ -15,11 +16,12 @@ var CreateReadOnlySession = activity.Op[CreateReadOnlySessionParams, ReadOnlySes
 	Spec: activity.Spec{
 		Name: "create_read_only_session", Version: 1,
 		Summary: "Open a session that can read for an hour, without signing: its text goes into the header X-Session.",
-		Govern:  activity.Govern{By: activity.Self},
+		Govern:  activity.Govern{By: decide.Self},
 		Access:  activity.Access{FindsChild: true},
 		Private: true,
 	},
-	Exec: createReadOnlySession,
+	OwnUser: func(*CreateReadOnlySessionParams) string { return activity.Submitter },
+	Exec:    createReadOnlySession,
 }
 
 // CreateReadOnlySessionParams are the parameters of create_read_only_session.

@@ -107,13 +107,20 @@ func transactionFacts(f activity.Facts, p *SignTransactionParamsV2) error {
 		if err != nil {
 			return unparsable(err)
 		}
-		f.Ethereum = describe.Ethereum(tx, key.ethereum(), f.Contracts)
+		known := &contracts{tx: f.Tx}
+		f.Ethereum = describe.Ethereum(tx, key.ethereum(), known)
+		return known.err
 	case transactionSolana:
 		tx, err := sol.Parse(raw)
 		if err != nil {
 			return unparsable(err)
 		}
-		if f.Solana, err = describe.Solana(tx, f.Contracts); err != nil {
+		known := &contracts{tx: f.Tx}
+		f.Solana, err = describe.Solana(tx, known)
+		if known.err != nil {
+			return known.err
+		}
+		if err != nil {
 			return unparsable(err)
 		}
 	case transactionTron:

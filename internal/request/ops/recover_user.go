@@ -7,6 +7,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 )
 
 // RecoverUser completes the recovery of a user who lost his credentials.
@@ -14,7 +15,7 @@ var RecoverUser = activity.Op[RecoverUserParams, RecoverUserResult]{
 	Spec: activity.Spec{
 		Name: "recover_user", Version: 1,
 		Summary: "Complete the recovery of a user: add a passkey. The request is signed with the user's recovery key, which is then gone.",
-		Govern:  activity.Govern{By: activity.Self},
+		Govern:  activity.Govern{By: decide.Self},
 		Access:  activity.Access{ByRecovery: true},
 	},
 	OwnUser: func(p *RecoverUserParams) string { return p.UserID },

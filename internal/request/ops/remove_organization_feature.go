@@ -6,6 +6,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 )
 
 // RemoveOrganizationFeature switches a feature off.
@@ -13,7 +14,7 @@ var RemoveOrganizationFeature = activity.Op[RemoveOrganizationFeatureParams, Org
 	Spec: activity.Spec{
 		Name: "remove_organization_feature", Version: 1,
 		Summary: "Switch a feature of the organization off. Only the root quorum may. It is no mistake if the feature is off already.",
-		Govern:  activity.Govern{By: activity.RootQuorum},
+		Govern:  activity.Govern{By: decide.RootQuorum},
 	},
 	Exec: removeOrganizationFeature,
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"latchkey/internal/request/engine"
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
@@ -89,7 +88,7 @@ func TestRewrap(t *testing.T) {
 }
 
 // open tries a master key on a store.
-func open(t *testing.T, url, source string) (keys engine.KeyServices, err error) {
+func open(t *testing.T, url, source string) (keys server.KeyServices, err error) {
 	t.Helper()
 	var s *store.Store
 	if s, err = server.OpenStore(t.Context(), url); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/request/record"
 	"latchkey/internal/schema"
 )
@@ -15,7 +16,7 @@ var SetOrganizationFeature = activity.Op[SetOrganizationFeatureParams, Organizat
 	Spec: activity.Spec{
 		Name: "set_organization_feature", Version: 1,
 		Summary: "Switch a feature of the organization on, or change its value. Only the root quorum may.",
-		Govern:  activity.Govern{By: activity.RootQuorum},
+		Govern:  activity.Govern{By: decide.RootQuorum},
 	},
 	Exec: setOrganizationFeature,
 }

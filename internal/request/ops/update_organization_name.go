@@ -5,6 +5,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 )
 
 // UpdateOrganizationName renames the organization.
@@ -12,7 +13,7 @@ var UpdateOrganizationName = activity.Op[UpdateOrganizationNameParams, UpdateOrg
 	Spec: activity.Spec{
 		Name: "update_organization_name", Version: 1,
 		Summary: "Rename the organization. Only the root quorum may.",
-		Govern:  activity.Govern{By: activity.RootQuorum},
+		Govern:  activity.Govern{By: decide.RootQuorum},
 	},
 	Exec: updateOrganizationName,
 }

@@ -6,6 +6,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 )
 
@@ -14,7 +15,7 @@ var UpdateRootQuorum = activity.Op[UpdateRootQuorumParams, UpdateRootQuorumResul
 	Spec: activity.Spec{
 		Name: "update_root_quorum", Version: 1,
 		Summary: "Replace the root quorum: its members, and how many of them must agree. Only the present root quorum may.",
-		Govern:  activity.Govern{By: activity.RootQuorum},
+		Govern:  activity.Govern{By: decide.RootQuorum},
 	},
 	Exec: updateRootQuorum,
 }

@@ -5,6 +5,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 )
 
@@ -33,7 +34,7 @@ func (p *VoteParams) Check(problems *schema.Problems) {
 
 func vote(name, summary string, s domain.Selection) activity.Op[VoteParams, VoteResult] {
 	return activity.Op[VoteParams, VoteResult]{
-		Spec:   activity.Spec{Name: name, Version: 1, Summary: summary, Govern: activity.Govern{By: activity.Vote}, Access: activity.Access{ByParent: true}},
+		Spec:   activity.Spec{Name: name, Version: 1, Summary: summary, Govern: activity.Govern{By: decide.Vote}, Access: activity.Access{ByParent: true}},
 		Ballot: func(p *VoteParams) (string, domain.Selection) { return p.Fingerprint, s },
 	}
 }

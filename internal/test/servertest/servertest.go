@@ -36,7 +36,7 @@ type Server struct {
 	URL   string
 	Kind  string // of the store: sqlite or postgres
 	Store *store.Store
-	Keys  engine.KeyServices
+	Keys  server.KeyServices
 	Root  *Caller // its root user
 	Log   *Log    // everything that was logged
 	// Outbox is the folder that messages are written to; see Mail. Empty: the

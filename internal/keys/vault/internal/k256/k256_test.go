@@ -118,7 +118,7 @@ func TestDamagedTable(t *testing.T) {
 				t.Errorf("entry %d is damaged, and its point passes", i)
 			}
 		} else if !same(&p, want) {
-			t.Errorf("entry %d is damaged, and nobody notices", i)
+			t.Errorf("entry %d is damaged, and that is not noticed", i)
 		}
 		*entry = good
 	}

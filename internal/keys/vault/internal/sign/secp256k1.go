@@ -26,7 +26,7 @@ func Secp256k1(key []byte, digest [32]byte) (Signature, error) {
 }
 
 // ecdsaWith signs with the nonce k. It asks for another when r or s is zero,
-// which nobody has ever seen.
+// which has never been observed.
 func ecdsaWith(k, d, e *secp256k1.ModNScalar, key []byte) (sig Signature, again bool, err error) {
 	var point secp256k1.JacobianPoint
 	if !k256.Base(k, &point) {

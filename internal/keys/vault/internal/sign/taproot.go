@@ -57,7 +57,7 @@ func bip340(load func(*secp256k1.ModNScalar) bool, digest [32]byte) (Signature, 
 	nonce := tagged("BIP0340/nonce", masked[:], public[:], digest[:])
 	defer clear(nonce[:])
 	if k.SetBytes(&nonce); k.IsZero() {
-		return Signature{}, errFault // nobody has ever seen it
+		return Signature{}, errFault // never observed
 	}
 	var sig Signature
 	if sig.R, ok = even(&k); !ok {

@@ -1,4 +1,4 @@
-package engine
+package ops
 
 import (
 	"latchkey/internal/chain/abi"
@@ -7,8 +7,9 @@ import (
 	"latchkey/internal/store"
 )
 
-// contracts finds what an organization knows of contracts and programs. The
-// text of an interface is parsed once for each version of the organization.
+// contracts finds what an organization knows of contracts and programs, for
+// [describe]. The text of an interface is parsed once for each version of the
+// organization.
 type contracts struct {
 	tx  *store.Tx
 	err error // that a lookup failed with
@@ -43,8 +44,8 @@ func lookUp[T any](c *contracts, t domain.ContractType, address string, parse fu
 }
 
 // newest finds the interface of each contract that counts: the newest. Only
-// their ids are kept, so that requests about contracts that nobody described
-// leave nothing behind.
+// their ids are kept, so that requests about contracts without an interface
+// are not remembered.
 func (c *contracts) newest() (map[string]string, error) {
 	list, err := c.tx.ContractInterfaces().List("", 0)
 	ids := make(map[string]string, len(list))

@@ -1,0 +1,92 @@
+package activity
+
+import (
+	"time"
+
+	"latchkey/internal/domain"
+	"latchkey/internal/fault"
+	"latchkey/internal/keys/vault"
+	"latchkey/internal/outbox/notify"
+	"latchkey/internal/policy/fact"
+	"latchkey/internal/store"
+)
+
+// Env is all that an executor can reach: no clock, no network, no other
+// organization, no key bytes.
+type Env struct {
+	Tx *store.Tx
+	// Vault is where the organization's keys are used, until the executor
+	// returns. [Intent.Exec] opens it.
+	Vault      *vault.Session
+	ServerKeys *vault.ServerKeys // sign what clients must be able to trust
+	ActivityID string
+	UserID     string // who submitted the activity
+	// CredentialType is what it was submitted with, and Credential the key by
+	// which the credential is found; both empty for a login by a token.
+	CredentialType domain.CredentialType
+	Credential     string
+	// Home is the organization of the submitter, where it is not the one that
+	// the transaction is bound to: its parent.
+	Home   string
+	Now    time.Time
+	NewID  func() string
+	Limits domain.Limits
+	// Claims are what the tokens that the operation listed say, by token. They
+	// were verified when the activity was submitted.
+	Claims map[string]domain.Claims
+	// Origins lists the pages whose passkeys the organization accepts; nil: all.
+	Origins func() ([]string, error)
+	// Outbox says which messages the server can send.
+	Outbox Outbox
+}
+
+// CreateChild creates a child of the organization in the same transaction, and
+// returns what can be reached in it.
+func (e Env) CreateChild(org string) (Env, error) {
+	tx := e.Tx.CreateOrganization(org)
+	session, err := e.Vault.NewOrganization(org, tx.Ciphertexts())
+	e.Tx, e.Vault = tx, session
+	return e, err
+}
+
+// Outbox says which messages the server can send.
+type Outbox interface {
+	// Enabled reports whether messages of the kind can be sent at all.
+	Enabled(notify.Kind) bool
+	// Check refuses a message that could not be sent. Its error is safe to
+	// show.
+	Check(*notify.Message) error
+}
+
+// Facts is what an operation says policies may know about it.
+type Facts struct {
+	Tx *store.Tx
+	*fact.Request
+}
+
+// RefusalWithWrites is a refusal that leaves a trace: what an executor wrote is
+// discarded, but what Keep writes is committed with the failure, such as the
+// count of wrong codes.
+type RefusalWithWrites struct {
+	Refusal *fault.Error
+	Keep    func(*store.Tx) error
+}
+
+func (r *RefusalWithWrites) Error() string { return r.Refusal.Error() }
+
+// Unwrap shows the refusal.
+func (r *RefusalWithWrites) Unwrap() error { return r.Refusal }
+
+// Reader is all that a query can reach.
+type Reader struct {
+	Tx     *store.Tx
+	UserID string // who asks
+	Now    time.Time
+	// Activity renders an activity the way its asker may see it.
+	Activity func(*domain.Activity) (View, error)
+	// Children lists the organization's children by a key of its directory,
+	// after one of them; see [store.Store.Children].
+	Children func(key, after string, limit int) ([]string, error)
+	// Claims are what the tokens that the query listed say, by token.
+	Claims map[string]domain.Claims
+}

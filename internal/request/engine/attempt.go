@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"latchkey/internal/domain"
+	"latchkey/internal/fault"
+	"latchkey/internal/ids"
+	"latchkey/internal/policy/fact"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
+	"latchkey/internal/store"
+)
+
+// attempt is one attempt at one request, in one transaction.
+type attempt struct {
+	*Engine
+	ctx        context.Context
+	event      *Event
+	home, tx   *store.Tx // of the caller's organization, and of the one that is acted in
+	submission *submission
+	who        *principal
+}
+
+// submitOrReplay handles a request to do something. One that is recorded is
+// answered, or joined if it waits for votes; a new one is decided on and done.
+func (t *attempt) submitOrReplay(look bool) (*Reply, error) {
+	if look {
+		recorded, err := t.tx.Recorded(t.submission.timestampMs, t.submission.fingerprint)
+		if err != nil {
+			return nil, err
+		}
+		if recorded != nil {
+			return t.replay(recorded)
+		}
+	}
+	now := t.Now()
+	if err := t.submission.checkFresh(now); err != nil {
+		return nil, err
+	}
+	if t.submission.tokenErr != nil {
+		return nil, t.submission.tokenErr
+	}
+	record := t.submission.record(t.submission.vote(t.who, domain.VoteApproved, now))
+	if err := t.settle(record, t.submission.intent, now); err != nil {
+		return nil, err
+	}
+	if err := t.tx.Record(record); err != nil {
+		return nil, err
+	}
+	return t.answer(record)
+}
+
+// replay handles bytes that are recorded already. From another user they are an
+// approval, if the activity waits for one, and a request of that user's own, if
+// the user who sent them first had no right to.
+func (t *attempt) replay(recorded *domain.Activity) (*Reply, error) {
+	if voted(recorded, t.who.user.ID) {
+		return t.answer(recorded)
+	}
+	switch {
+	case recorded.Status == domain.StatusConsensusNeeded:
+		return t.addVote(recorded, domain.VoteApproved, "")
+	case recorded.Refused:
+		if t.submission.checkFresh(t.Now()) != nil || t.submission.tokenErr != nil {
+			return t.answer(recorded)
+		}
+		return t.takeOver(recorded)
+	}
+	return t.answer(recorded)
+}
+
+// takeOver lets a user who has the right to do what was refused to others.
+// Without it a member could spoil another user's request by sending it first.
+func (t *attempt) takeOver(recorded *domain.Activity) (*Reply, error) {
+	now := t.Now()
+	taken := *recorded
+	taken.Votes = append([]domain.Vote(nil), recorded.Votes...)
+	for i := range taken.Votes {
+		taken.Votes[i].Powerless = true
+	}
+	taken.Votes = append(taken.Votes, t.submission.vote(t.who, domain.VoteApproved, now))
+	taken.Failure, taken.Refused, taken.Claims, taken.UpdatedAt = nil, false, t.submission.claims, now
+	if err := t.settle(&taken, t.submission.intent, now); err != nil {
+		return nil, err
+	}
+	if taken.Refused {
+		return t.answer(recorded) // as it was
+	}
+	if err := t.tx.Replace(&taken); err != nil {
+		return nil, err
+	}
+	return t.answer(&taken)
+}
+
+// settle decides on the activity with the votes that it has, and executes it
+// if it is allowed. A refusal, by the decision or by the executor, makes it
+// FAILED; any other error is returned, and nothing is recorded.
+func (t *attempt) settle(a *domain.Activity, intent *activity.Intent, now time.Time) error {
+	ruling, err := t.rule(a, intent, now)
+	if err != nil {
+		if refusal, ok := refused(err); ok {
+			return fail(a, refusal)
+		}
+		return err
+	}
+	last := &a.Votes[len(a.Votes)-1]
+	last.Evaluations = ruling.Evaluations()
+	switch ruling.Outcome() {
+	case decide.Pending:
+		return t.wait(a)
+	case decide.Deny:
+		a.Refused = true
+		return fail(a, ruling.Refusal())
+	case decide.Allow:
+	}
+	a.Result, err = t.execute(a, intent, ruling, now)
+	if err == nil {
+		a.Status = domain.StatusCompleted
+		return nil
+	}
+	refusal, ok := refused(err)
+	if !ok {
+		return err
+	}
+	t.tx.Discard()
+	var kept *activity.RefusalWithWrites
+	if errors.As(err, &kept) {
+		if err := kept.Keep(t.tx); err != nil {
+			return err
+		}
+	}
+	return fail(a, refusal)
+}
+
+func (t *attempt) rule(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Ruling, error) {
+	input, err := t.decisionInput(a, intent, now)
+	if err != nil {
+		return nil, err
+	}
+	return t.Decider.Rule(input)
+}
+
+// refused tells a refusal from a failure of the machine.
+func refused(err error) (*fault.Error, bool) {
+	refusal, ok := fault.As(err)
+	return refusal, ok && refusal.Code != fault.Unavailable
+}
+
+func fail(a *domain.Activity, refusal *fault.Error) (err error) {
+	a.Status = domain.StatusFailed
+	a.Failure, err = json.Marshal(refusal.Body())
+	return err
+}
+
+// wait leaves the activity to votes.
+func (t *attempt) wait(a *domain.Activity) error {
+	a.Status = domain.StatusConsensusNeeded
+	fingerprint := hex.EncodeToString(a.Fingerprint[:])
+	known, err := t.tx.Waiting().Lookup(fingerprint)
+	if err != nil || known != nil {
+		return err
+	}
+	return t.tx.Waiting().Insert(&domain.Waiting{Fingerprint: fingerprint, ActivityID: a.ID})
+}
+
+// decisionInput is what a decision on the activity rests on: the quorum and the
+// policies of the deciding organization.
+func (t *attempt) decisionInput(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Input, error) {
+	org, err := t.home.Organization()
+	if err != nil {
+		return nil, err
+	}
+	return &decide.Input{
+		Organization: org, Activity: a, Intent: intent.Digest(), Now: now, By: intent.Op.Govern.By,
+		Load:    func() (*decide.Rules, error) { return decide.RulesOf(t.home) },
+		OwnUser: ownUser(a, intent),
+		User:    t.home.Users().Lookup,
+		Users:   func() ([]*domain.User, error) { return t.home.Users().List("", 0) },
+		Facts:   func() (*fact.Request, error) { return intent.Describe(t.tx) },
+	}, nil
+}
+
+func ownUser(a *domain.Activity, intent *activity.Intent) string {
+	if intent.OwnUser == activity.Submitter {
+		return a.Submitter().UserID
+	}
+	return intent.OwnUser
+}
+
+// execute runs the operation that the ruling allows.
+func (t *attempt) execute(a *domain.Activity, intent *activity.Intent, ruling *decide.Ruling, now time.Time) (jsontext.Value, error) {
+	return intent.Exec(t.ctx, ruling, activity.Env{
+		Tx: t.tx, ServerKeys: t.ServerKeys, ActivityID: a.ID,
+		UserID: a.Submitter().UserID, CredentialType: t.who.credentialType, Credential: t.who.credentialKey, Home: a.DecidedBy,
+		Now: now, NewID: ids.New, Limits: t.Limits, Claims: a.Claims, Outbox: t.Outbox,
+		Origins: func() ([]string, error) {
+			org, err := t.tx.Organization()
+			if err != nil {
+				return nil, err
+			}
+			return t.origins(t.ctx, org)
+		},
+	})
+}

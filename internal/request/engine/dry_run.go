@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+
+	"latchkey/internal/request/decide"
+	"latchkey/internal/store"
+)
+
+// DryRun says what would become of an activity that the user submits, as
+// [Engine.Explain] does, and what is decided on it by the path that settles
+// activities. It executes and records nothing. The policies of the organization
+// decide, so asked supposes no others.
+//
+// Nothing proves that the user asks: it is for the command line, on a store
+// that was made for it, and no route leads to it.
+func (e *Engine) DryRun(ctx context.Context, org, userID string, asked *ExplainRequest) (*ExplainReply, *decide.Decision, error) {
+	op, now, err := e.supposed(asked)
+	if err != nil {
+		return nil, nil, err
+	}
+	intent, err := e.Catalog.Endpoint(op.Name).Parse(op, asked.Parameters)
+	if err != nil {
+		return nil, nil, err
+	}
+	var reply *ExplainReply
+	var decision *decide.Decision
+	err = e.Store.View(ctx, org, func(tx *store.Tx) error {
+		user, err := tx.Users().Get(userID)
+		if err != nil {
+			return err
+		}
+		t := &attempt{Engine: e, ctx: ctx, home: tx, tx: tx, who: &principal{user: user}}
+		if reply, err = t.explain(asked, intent, now); err != nil {
+			return err
+		}
+		supposed, err := t.suppose(asked.Approvers, now)
+		if err != nil {
+			return err
+		}
+		input, err := t.decisionInput(supposed, intent, now)
+		if err != nil {
+			return err
+		}
+		decision, err = input.Decide()
+		return err
+	})
+	return reply, decision, err
+}
