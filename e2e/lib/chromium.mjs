@@ -138,7 +138,7 @@ async function servePage() {
 // usePage gives the tests of the describe around it a page, when they run.
 //   run(f, …arguments)   calls f in the page; both ways go by JSON
 //   authenticator(more)  plugs in a virtual authenticator, and pulls out the one before
-//   by                   package to whom requests are attributed, besides the client
+//   by                   package to which requests are attributed, besides the client
 export function usePage() {
   const page = {};
   let browser;

@@ -66,7 +66,7 @@ export class Collection {
   }
 }
 
-// Longer ones tire the reader; but better a long one than none.
+// Longer ones are hard to read; but a long one is better than none.
 const longest = 8_000;
 
 // choose takes the exchange that shows most members, and of several the

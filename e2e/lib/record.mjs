@@ -17,7 +17,7 @@ const exchange = new AsyncLocalStorage();
 
 const operationOf = (path) => path.match(/^\/(?:public\/v1\/(?:submit|query)|latchkey\/v1)\/(\w+)$/)?.[1];
 
-// note is for requests that somebody else makes, such as a browser.
+// note is for requests that another process makes, such as a browser.
 export function note(path, client, status) {
   const operation = operationOf(path);
   if (operation && client && status === 200) seen.add(`${operation} ${client.replace(/(?!^)@[^@]*$/, '')}`);

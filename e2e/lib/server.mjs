@@ -163,7 +163,7 @@ export async function startServer(place) {
   return { ...server, dev, file };
 }
 
-// startServe runs `latchkey serve` with a config, after founding an organization
+// startServe runs `latchkey serve` with a config, after creating an organization
 // whose root user has the key. Its `dev` is what dev.json would hold of that.
 export async function startServe(place, config, key) {
   const file = join(place.data, 'config.yaml');

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 // not happened by then never will, so that the run ends and says what was missing.
 export const patience = 300_000;
 
-// until calls check until it gives something true, and gives that. what() says
-// for what it waited in vain.
+// until calls check until it gives something true, and gives that. what() names
+// what did not happen.
 export async function until(what, check) {
   for (const deadline = Date.now() + patience; ; await sleep(25)) {
     const value = await check();

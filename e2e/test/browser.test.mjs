@@ -11,9 +11,9 @@ import { usePage } from '../lib/chromium.mjs';
 import { flavours } from '../lib/clients.mjs';
 import { nonce, useIssuer } from '../lib/issuer.mjs';
 import { message } from '../lib/outbox.mjs';
-import { found, hire, person } from '../lib/people.mjs';
 import { storeName, useServer } from '../lib/server.mjs';
 import { shape } from '../lib/shapes.mjs';
+import { connectUser, createOrganization, createUsers } from '../lib/users.mjs';
 
 const [http, sdkServer] = flavours;
 
@@ -25,7 +25,7 @@ describe(`browser on ${storeName}`, () => {
   let root;
 
   before(async () => {
-    [dev, root] = await found({ ...held, flavour: http }, 'users of the page', ['Root']);
+    [dev, root] = await createOrganization({ ...held, flavour: http }, 'users of the page', ['Root']);
   });
 
   // In the page, with the browser's own interface and nothing else: a passkey
@@ -142,7 +142,7 @@ describe(`browser on ${storeName}`, () => {
   });
 
   it('authenticators of other kinds', async () => {
-    const [ben] = await hire(http, dev, root, 'Ben');
+    const [ben] = await createUsers(http, dev, root, 'Ben');
     for (const [name, plugged, options, attestationType] of [
       ['attested', {}, { attestation: 'direct' }, /packed/],
       ['usb', { transport: 'usb' }, {}, /none/],
@@ -164,7 +164,7 @@ describe(`browser on ${storeName}`, () => {
   });
 
   it('a page that is not allowed', async () => {
-    const [child, owner] = await found({ ...held, flavour: http }, 'origins', ['Owner']);
+    const [child, owner] = await createOrganization({ ...held, flavour: http }, 'origins', ['Owner']);
     const authenticators = [await register('one')];
     const { authenticatorIds } = await owner.run('createAuthenticators', { userId: owner.userId, authenticators });
     const { authenticator } = await owner.query('getAuthenticator', { authenticatorId: authenticatorIds[0] });
@@ -197,7 +197,7 @@ describe(`browser on ${storeName}`, () => {
       await stamper.resetKeyPair();
       return stamper.getPublicKey();
     });
-    const [cleo] = await hire(http, dev, root, 'Cleo');
+    const [cleo] = await createUsers(http, dev, root, 'Cleo');
     const apiKeys = [{ apiKeyName: 'of the page', publicKey, curveType: 'API_KEY_CURVE_P256' }];
     await cleo.run('createApiKeys', { userId: cleo.userId, apiKeys });
     const { who, status } = await page.run(async ({ baseUrl, organizationId }) => {
@@ -242,7 +242,7 @@ describe(`browser on ${storeName}`, () => {
         return core.createPasskey({ name: 'page' });
       }, held.dev);
       const { encodedChallenge: challenge, attestation } = passkey;
-      const parent = person(sdkServer, held.dev, held.rootKey);
+      const parent = connectUser(sdkServer, held.dev, held.rootKey);
       const { subOrganizationId, rootUserIds } = await parent.run('createSubOrganization', {
         subOrganizationName: 'of the page',
         rootUsers: [
@@ -346,7 +346,7 @@ describe(`browser on ${storeName}`, () => {
 
     it('loginWithOtp', async () => {
       // The code is asked for and checked by a server of the application.
-      const server = person(sdkServer, held.dev, held.rootKey);
+      const server = connectUser(sdkServer, held.dev, held.rootKey);
       const { otpId, otpEncryptionTargetBundle } = await server.run('initOtp', {
         otpType: 'OTP_TYPE_EMAIL',
         contact: email,

@@ -1,5 +1,5 @@
 // The published clients against the real binary: a root user builds up an
-// organization, and an ordinary user finds out what he may do in it.
+// organization, and an ordinary user tries what the permissions allow.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -117,7 +117,7 @@ describe(`clients on ${storeName}`, () => {
         assert.equal(typeof first.accessType, 'string');
       });
 
-      it('the new user is who he is', async () => {
+      it('whoami of the new user', async () => {
         assert.deepEqual(shape.whoami(await ada.query('getWhoami')), {
           ...(await root.query('getWhoami')),
           userId: adaId,
@@ -256,7 +256,7 @@ describe(`clients on ${storeName}`, () => {
         assert.ok(users.find((u) => u.userId === dev.userId).userTags.includes(tagId));
       });
 
-      it('create_api_keys, get_api_keys and delete_api_keys on oneself', async () => {
+      it('create_api_keys, get_api_keys and delete_api_keys on the caller', async () => {
         const second = newKey();
         const created = await ada.submit('createApiKeys', {
           userId: adaId,
@@ -286,7 +286,7 @@ describe(`clients on ${storeName}`, () => {
         await assert.rejects(withSecond.query('getWhoami'), refused(16));
       });
 
-      it('not on somebody else', async () => {
+      it('not on another user', async () => {
         await assert.rejects(
           ada.submit('createApiKeys', {
             userId: dev.userId,
@@ -344,10 +344,10 @@ describe(`clients on ${storeName}`, () => {
         });
       });
 
-      it('what is not there is not found', async () => {
-        const nobody = '01890a5d-ac96-774b-bcce-b302099a8057';
-        await assert.rejects(root.query('getUser', { userId: nobody }), refused(5));
-        await assert.rejects(root.query('getActivity', { activityId: nobody }), refused(5));
+      it('unknown ids are not found', async () => {
+        const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057';
+        await assert.rejects(root.query('getUser', { userId: unknownId }), refused(5));
+        await assert.rejects(root.query('getActivity', { activityId: unknownId }), refused(5));
       });
     });
   }

@@ -7,15 +7,15 @@ import { parseEther, Transaction } from 'ethers';
 
 import { flavours, newKey, send } from '../lib/clients.mjs';
 import { choose, Collection, problemsOf, renew } from '../lib/examples.mjs';
-import { hire, person } from '../lib/people.mjs';
 import { exchanged } from '../lib/record.mjs';
 import { storeName, useServer } from '../lib/server.mjs';
+import { connectUser, createUsers } from '../lib/users.mjs';
 
 const [http] = flavours;
 
 describe(`examples on ${storeName}`, () => {
   const held = useServer();
-  const rootUser = () => person(http, held.dev, held.rootKey, held.dev.userId);
+  const rootUser = () => connectUser(http, held.dev, held.rootKey, held.dev.userId);
 
   // The other tests leave it to signers.
   it('sign_transaction by the bare client', async () => {
@@ -49,7 +49,7 @@ describe(`examples on ${storeName}`, () => {
   it('explain says what would become of an activity, and does nothing', async () => {
     const { dev } = held;
     const root = rootUser();
-    const [ada, ben] = await hire(http, dev, root, 'Ada', 'Ben');
+    const [ada, ben] = await createUsers(http, dev, root, 'Ada', 'Ben');
     const request = {
       type: 'ACTIVITY_TYPE_CREATE_USER_TAG',
       organizationId: dev.organizationId,

@@ -1,6 +1,6 @@
 // Wallets and private keys: made, imported, exported and used for signing
 // through the published clients and signers, and checked with libraries that
-// have nothing to do with us.
+// are independent of Latchkey.
 import assert from 'node:assert/strict';
 import { createHmac, createPublicKey, randomBytes, verify } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -245,7 +245,7 @@ describe(`keys on ${storeName}`, () => {
             (await wallets()).find((w) => w.walletId === walletId),
             wallet,
           );
-          // Anybody in the organization may look.
+          // Every user of the organization may read.
           assert.deepEqual((await ada.query('getWallet', { walletId })).wallet, wallet);
         });
 
@@ -542,7 +542,7 @@ describe(`keys on ${storeName}`, () => {
           await run('deletePrivateKeys', { privateKeyIds: [privateKeyId] });
         });
 
-        it('a target is good for one import', async () => {
+        it('a target is valid for one import', async () => {
           const sealed = await sealWallet(phrase);
           const { walletId } = await crypto('importWallet', asWallet('once', sealed));
           await refuses(400, 'importWallet', asWallet('twice', sealed));
@@ -560,7 +560,7 @@ describe(`keys on ${storeName}`, () => {
           await refuses(400, 'importWallet', asWallet('refused', stale));
           // Sealed to the target of the other kind.
           await refuses(400, 'importWallet', asWallet('refused', await sealKey(rawKey, 'HEXADECIMAL')));
-          // For somebody else: by the client, by the server, at either step.
+          // For another user: by the client, by the server, at either step.
           const importBundle = await initImport('initImportPrivateKey');
           await assert.rejects(
             encryptPrivateKeyToBundle({ privateKey: rawKey, keyFormat: 'HEXADECIMAL', importBundle, ...own(), userId: adaId }),
@@ -753,7 +753,7 @@ describe(`keys on ${storeName}`, () => {
             const fourth = await signer.signTransaction(versioned(key, transfer(key, 4)), address);
             signedBy(fourth, address);
 
-            // Beside somebody else, who pays and has signed already.
+            // With a second signer, who pays and has signed already.
             const payer = Keypair.generate();
             const shared = versioned(payer.publicKey, transfer(key, 5));
             shared.sign([payer]);
@@ -867,7 +867,7 @@ describe(`keys on ${storeName}`, () => {
         it('refusals', async () => {
           const [eth, sol] = wallet.addresses;
           const digest = ethers.id('x');
-          // Who may not.
+          // Callers without the permission.
           await refuses(403, 'createWallet', { walletName: `${label} hers`, accounts: [] }, /sufficient permissions/, ada);
           await refuses(
             403,
@@ -880,13 +880,13 @@ describe(`keys on ${storeName}`, () => {
           const signer = new EthersSigner({ client: ada.client, organizationId: dev.organizationId, signWith: eth });
           await assert.rejects(signer.signMessage('hello'), /sufficient permissions/);
 
-          // What is not there.
-          const nobody = '01890a5d-ac96-774b-bcce-b302099a8057';
-          for (const signWith of [payee, nobody, Keypair.generate().publicKey.toBase58(), `02${'11'.repeat(32)}`]) {
+          // Keys that do not exist.
+          const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057';
+          for (const signWith of [payee, unknownId, Keypair.generate().publicKey.toBase58(), `02${'11'.repeat(32)}`]) {
             await refuses(404, 'signRawPayload', raw(signWith, digest, 'NO_OP'));
           }
 
-          // What cannot be signed so.
+          // Payloads that cannot be signed this way.
           for (const hash of ['NO_OP', 'SHA256', 'KECCAK256'])
             await refuses(400, 'signRawPayload', raw(sol, digest, hash), /hash function/);
           await refuses(400, 'signRawPayload', raw(eth, digest, 'NOT_APPLICABLE'), /hash function/);
@@ -928,7 +928,7 @@ describe(`keys on ${storeName}`, () => {
           await refuses(400, 'signTransaction', transaction(sol, wire, 'SOLANA'), /signers/);
           await refuses(400, 'signTransaction', transaction(sol, wire.slice(0, -2), 'SOLANA'), /failed to parse transaction/);
 
-          // And nothing that was refused was made.
+          // And no refused request created anything.
           const { wallets } = await query('getWallets');
           assert.ok(!wallets.some((w) => w.walletName === `${label} hers`));
         });

@@ -16,9 +16,9 @@ import {
 import { flavours, newKey } from '../lib/clients.mjs';
 import { startCommand } from '../lib/command.mjs';
 import { parse } from '../lib/outbox.mjs';
-import { found, newUser, person, refuses } from '../lib/people.mjs';
 import { newPlace, startServe, storeName } from '../lib/server.mjs';
 import { until } from '../lib/until.mjs';
+import { connectUser, createOrganization, newUser, refuses } from '../lib/users.mjs';
 
 const [, flavour] = flavours;
 const appName = 'Example App';
@@ -52,8 +52,8 @@ sms:
   headers: {Authorization: "Bearer ${smsToken}"}
 `;
     server = await startServe(place, config, rootKey);
-    parent = person(flavour, server.dev, rootKey, server.dev.userId);
-    [dev, root] = await found({ flavour, dev: server.dev, rootKey }, 'Mailed', ['Root']);
+    parent = connectUser(flavour, server.dev, rootKey, server.dev.userId);
+    [dev, root] = await createOrganization({ flavour, dev: server.dev, rootKey }, 'Mailed', ['Root']);
   });
   after(async () => {
     try {
@@ -65,7 +65,7 @@ sms:
     }
   });
 
-  // The first message to somebody. It may come twice, so they are not counted.
+  // The first message to an address. It may come twice, so they are not counted.
   const received = (folder, to, read, addressee) =>
     until(
       () => `a message to ${to}`,
@@ -107,7 +107,7 @@ sms:
     assert.match(header.from, /Example.*login@example\.com/);
     assert.equal(header['x-mailtest-encrypted'], 'true');
     assert.equal(header['x-mailtest-login'], outside.ready.username);
-    // The code is for who reads the mail, not for programs.
+    // The code is for the reader of the mail, not for programs.
     assert.equal(header['x-latchkey-code'], undefined);
     const code = text.match(/\b[0-9A-HJKMNP-TV-Z]{9}\b/)[0];
     await logIn(otp, code);
@@ -117,7 +117,7 @@ sms:
     const email = 'ben@example.com';
     const userId = await addUser('Ben', { userEmail: email });
     const target = generateP256KeyPair();
-    const inChild = person(flavour, dev, rootKey);
+    const inChild = connectUser(flavour, dev, rootKey);
     await inChild.run('emailAuth', {
       email,
       targetPublicKey: target.publicKeyUncompressed,
@@ -129,7 +129,7 @@ sms:
     const key = { apiPrivateKey, apiPublicKey: Buffer.from(getPublicKey(apiPrivateKey, true)).toString('hex') };
     assert.equal(await whoIs(key), userId);
     const session = newKey();
-    const result = await person(flavour, dev, key).run('stampLogin', { publicKey: session.apiPublicKey });
+    const result = await connectUser(flavour, dev, key).run('stampLogin', { publicKey: session.apiPublicKey });
     assert.ok(await verifySessionJwtSignature(result.session, server.dev.sessionPublicKey));
     assert.equal(await whoIs(session), userId);
   });

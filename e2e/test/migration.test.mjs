@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { hashMessage, recoverAddress } from 'ethers';
 
 import { flavours, newKey } from '../lib/clients.mjs';
-import { hire, person, refusal, rootUser } from '../lib/people.mjs';
 import { runPage } from '../lib/page.mjs';
 import { Passkey } from '../lib/passkey.mjs';
 import { newPlace, storeName, useServer } from '../lib/server.mjs';
+import { connectUser, createUsers, refusal, rootUser } from '../lib/users.mjs';
 
 const [flavour] = flavours;
 const page = fileURLToPath(new URL('../../docs/migration.md', import.meta.url));
@@ -26,12 +26,12 @@ describe(`migration on ${storeName}`, () => {
   let addresses;
   let keyAddress;
 
-  const root = (side) => person(flavour, side.dev, side.rootKey, side.dev.userId);
+  const root = (side) => connectUser(flavour, side.dev, side.rootKey, side.dev.userId);
 
   before(async () => {
     const old = root(there);
     const { userTagId } = await old.run('createUserTag', { userTagName: 'treasurers', userIds: [] });
-    [ada] = await hire(flavour, there.dev, old, 'Ada');
+    [ada] = await createUsers(flavour, there.dev, old, 'Ada');
     await old.run('updateUser', { userId: ada.userId, userTagIds: [userTagId] });
     await ada.run('createAuthenticators', { userId: ada.userId, authenticators: [passkey.register('laptop')] });
     const accounts = [
@@ -81,7 +81,7 @@ describe(`migration on ${storeName}`, () => {
 
   it('keys sign as before, and the policy that came along decides who may', async () => {
     const { userId } = await flavour.connect(here.dev, ada.key).query('getWhoami');
-    const moved = person(flavour, here.dev, ada.key, userId);
+    const moved = connectUser(flavour, here.dev, ada.key, userId);
     const { r, s, v } = await signature(moved, addresses[0]);
     assert.equal(recoverAddress(hashMessage('hello'), `0x${r}${s}${v === '00' ? '1b' : '1c'}`), addresses[0]);
     await assert.rejects(signature(moved, keyAddress), refusal(flavour, 7));
@@ -93,7 +93,7 @@ describe(`migration on ${storeName}`, () => {
   it('passkeys stamp, of a user and of the owner of a sub-organization', async () => {
     const whoami = (stamper) => flavour.connect(here.dev, stamper).query('getWhoami');
     assert.equal((await whoami(passkey)).username, 'Ada');
-    // He knows the id of the parent only.
+    // The owner knows the id of the parent only.
     const { username, organizationName, organizationId } = await whoami(owner);
     assert.deepEqual([username, organizationName], ['Owner', 'Customer 1']);
     assert.notEqual(organizationId, here.dev.organizationId);

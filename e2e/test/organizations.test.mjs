@@ -1,5 +1,5 @@
-// Organizations under an organization: how they are founded, found and left
-// alone by their parent, and in which of them a stamp lands.
+// Sub-organizations: how they are created and found, what their parent may not
+// do, and in which of them a stamp acts.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 
@@ -11,9 +11,9 @@ import { flavours, newKey } from '../lib/clients.mjs';
 import { useIssuer } from '../lib/issuer.mjs';
 import { message } from '../lib/outbox.mjs';
 import { Passkey } from '../lib/passkey.mjs';
-import { apiKey, found, person, refusal, refuses, rootUser } from '../lib/people.mjs';
 import { storeName, useServer } from '../lib/server.mjs';
 import { shape } from '../lib/shapes.mjs';
+import { apiKey, connectUser, createOrganization, refusal, refuses, rootUser } from '../lib/users.mjs';
 
 const accounts = [
   {
@@ -34,12 +34,12 @@ describe(`organizations on ${storeName}`, () => {
       const slug = label.replaceAll(' ', '.');
       let parent;
       // In the child, whatever the caller: what a client of the child sees.
-      const inside = (child, key) => person(flavour, { ...held.dev, organizationId: child }, key);
+      const inside = (child, key) => connectUser(flavour, { ...held.dev, organizationId: child }, key);
       const subOrgs = async (filterType, filterValue, paginationOptions) =>
         (await parent.query('getSubOrgIds', { filterType, filterValue, paginationOptions })).organizationIds;
 
       before(() => {
-        parent = person(flavour, held.dev, held.rootKey, held.dev.userId);
+        parent = connectUser(flavour, held.dev, held.rootKey, held.dev.userId);
       });
 
       it('create_sub_organization with everything, and list_suborgs by each of it', async () => {
@@ -109,11 +109,11 @@ describe(`organizations on ${storeName}`, () => {
         for (const body of [{ filterType: 'NAME' }, { filterValue: 'x' }, { filterType: 'COLOUR', filterValue: 'red' }]) {
           await assert.rejects(parent.query('getSubOrgIds', body), refusal(flavour, 3));
         }
-        // Nobody has proved the address yet.
+        // The address is not verified yet.
         const { organizationIds } = await parent.query('getVerifiedSubOrgIds', { filterType: 'EMAIL', filterValue: email });
         assert.deepEqual(organizationIds, []);
 
-        // What cannot be.
+        // Invalid requests.
         const refused = (code, changed) => refuses(flavour, parent, code, 'createSubOrganization', { ...parameters, ...changed });
         await refused(3, { rootQuorumThreshold: 3 });
         await refused(3, { rootQuorumThreshold: 0 });
@@ -136,7 +136,7 @@ describe(`organizations on ${storeName}`, () => {
           held.dev.signerPublicKey,
         );
         // @turnkey/core leaves this step to a proxy.
-        const verifier = person(flavours[1], held.dev, held.rootKey);
+        const verifier = connectUser(flavours[1], held.dev, held.rootKey);
         const { verificationToken } = await verifier.run('verifyOtp', { otpId, encryptedOtpBundle });
         const user = rootUser('Verified', key, { userEmail: contact });
         const sign = async (signup) => {
@@ -151,7 +151,7 @@ describe(`organizations on ${storeName}`, () => {
           verificationToken,
           clientSignature: await sign({ email: contact, apiKeys: user.apiKeys }),
         };
-        // Somebody in between who puts his own key in does not get through.
+        // An attacker in between who inserts another key is refused.
         const swapped = [rootUser('Verified', newKey(), { userEmail: contact })];
         await refuses(flavour, parent, 3, 'createSubOrganization', { ...parameters, rootUsers: swapped });
         const { subOrganizationId } = await parent.run('createSubOrganization', parameters);
@@ -162,7 +162,7 @@ describe(`organizations on ${storeName}`, () => {
       });
 
       it('list_suborgs, page by page', async () => {
-        for (let i = 0; i < 3; i++) await found({ ...held, flavour }, `${label} page ${i}`, ['Root']);
+        for (let i = 0; i < 3; i++) await createOrganization({ ...held, flavour }, `${label} page ${i}`, ['Root']);
         const all = await subOrgs(undefined, undefined, { limit: '100' });
         assert.ok(all.length >= 4);
         assert.equal(new Set(all).size, all.length);
@@ -179,7 +179,7 @@ describe(`organizations on ${storeName}`, () => {
       });
 
       it('the parent reads, and does nothing else', async () => {
-        const [child, owner] = await found({ ...held, flavour }, `${label} read`, ['Owner']);
+        const [child, owner] = await createOrganization({ ...held, flavour }, `${label} read`, ['Owner']);
         const above = inside(child.organizationId, held.rootKey);
         const { users } = await above.query('getUsers');
         assert.deepEqual(
@@ -199,7 +199,7 @@ describe(`organizations on ${storeName}`, () => {
           assert.equal(reply.turnkeyErrorCode, 'ORGANIZATION_MISMATCH');
         }
         // A sibling sees nothing at all.
-        const [, stranger] = await found({ ...held, flavour }, `${label} sibling`, ['Stranger']);
+        const [, stranger] = await createOrganization({ ...held, flavour }, `${label} sibling`, ['Stranger']);
         const outside = inside(child.organizationId, stranger.key);
         await assert.rejects(outside.query('getUsers'), refusal(flavour, 16));
         await assert.rejects(outside.client.submit('createWallet', { walletName: 'x', accounts: [] }), refusal(flavour, 16));
@@ -207,8 +207,8 @@ describe(`organizations on ${storeName}`, () => {
         await assert.rejects(inside(held.dev.organizationId, stranger.key).query('getUsers'), refusal(flavour, 16));
       });
 
-      it('a stamp with the id of the parent lands in the child', async () => {
-        const [child, owner] = await found({ ...held, flavour }, `${label} landing`, ['Owner']);
+      it('a stamp with the id of the parent acts in the child', async () => {
+        const [child, owner] = await createOrganization({ ...held, flavour }, `${label} landing`, ['Owner']);
         const passkey = new Passkey();
         await owner.run('createAuthenticators', { userId: owner.userId, authenticators: [passkey.register('passkey')] });
         const target = generateP256KeyPair();
@@ -232,7 +232,7 @@ describe(`organizations on ${storeName}`, () => {
           await assert.rejects(above.query('getUsers'), refusal(flavour, 16));
           await assert.rejects(above.submit('createWallet', { walletName: 'x', accounts: [] }), refusal(flavour, 16));
         }
-        // A key in two children lands nowhere.
+        // A key in two children is refused.
         await parent.run('createSubOrganization', {
           subOrganizationName: `${label} twin`,
           rootUsers: [rootUser('Twin', owner.key)],
@@ -246,7 +246,7 @@ describe(`organizations on ${storeName}`, () => {
       });
 
       it('delete_sub_organization', async () => {
-        const [child, owner, { wallet }] = await found({ ...held, flavour }, `${label} deleted`, ['Owner'], {
+        const [child, owner, { wallet }] = await createOrganization({ ...held, flavour }, `${label} deleted`, ['Owner'], {
           wallet: { walletName: 'first', accounts },
         });
         const { organizationId } = child;
@@ -261,8 +261,8 @@ describe(`organizations on ${storeName}`, () => {
         assert.ok(!(await subOrgs(undefined, undefined, { limit: '100' })).includes(organizationId));
       });
 
-      it('a child has no children', async () => {
-        const [, owner] = await found({ ...held, flavour }, `${label} childless`, ['Owner']);
+      it('a sub-organization has no sub-organizations', async () => {
+        const [, owner] = await createOrganization({ ...held, flavour }, `${label} childless`, ['Owner']);
         const reply = await refuses(flavour, owner, 3, 'createSubOrganization', {
           subOrganizationName: 'grandchild',
           rootUsers: [rootUser('x', newKey())],

@@ -20,10 +20,10 @@ import { createAccount } from '@turnkey/viem';
 import * as ethers from 'ethers';
 
 import { flavours, send } from '../lib/clients.mjs';
-import { found, hire, refusal, refuses, runner } from '../lib/people.mjs';
 import { through } from '../lib/record.mjs';
 import { storeName, useServer } from '../lib/server.mjs';
 import { shape } from '../lib/shapes.mjs';
+import { createOrganization, createUsers, refusal, refuses, runner } from '../lib/users.mjs';
 
 const payee = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const stranger = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
@@ -119,8 +119,8 @@ describe(`policies on ${storeName}`, () => {
       const vote = async (user, method, { fingerprint }) => shape.activity(await user.client.submit(method, { fingerprint }));
 
       before(async () => {
-        [dev, root] = await found({ ...held, flavour }, `${label} policies`, ['Root']);
-        [ada, ben, carol, eve] = await hire(flavour, dev, root, 'Ada', 'Ben', 'Carol', 'Eve');
+        [dev, root] = await createOrganization({ ...held, flavour }, `${label} policies`, ['Root']);
+        [ada, ben, carol, eve] = await createUsers(flavour, dev, root, 'Ada', 'Ben', 'Carol', 'Eve');
         ({ userTagId: approvers } = await root.run('createUserTag', {
           userTagName: 'approvers',
           userIds: [ben.userId, carol.userId],
@@ -163,7 +163,7 @@ describe(`policies on ${storeName}`, () => {
         assert.deepEqual((await eve.query('getPolicies')).policies, []);
       });
 
-      it('expressions that say nothing are refused when they are written', async () => {
+      it('invalid expressions are refused when they are written', async () => {
         const refused = (policy, pattern) => refuses(flavour, root, 3, 'createPolicy', allow('refused', ...policy), pattern);
         await refused(["activity.type = 'x'", names(ada)], /invalid policy condition/);
         await refused(['activity.type == "x"', names(ada)], /invalid policy condition/);
@@ -340,7 +340,7 @@ describe(`policies on ${storeName}`, () => {
 
       describe('consensus of two', () => {
         let policyId;
-        // The proposal of somebody who needs another, as its signer shows it.
+        // The proposal of a user who needs a second approval, as the signer shows it.
         const propose = async (user, tx) => {
           const error = await signed(user, tx).then(
             () => assert.fail('signed without approval'),
@@ -363,7 +363,7 @@ describe(`policies on ${storeName}`, () => {
         it('one proposes, another approves, and the signature is there', async () => {
           const tx = transfer(stranger, ether);
           const activity = await propose(ada, tx);
-          // Who may say yes or no is seen by whoever looks.
+          // Every reader sees who may approve or reject.
           for (const [user, can] of [
             [ada, false],
             [ben, true],
@@ -384,7 +384,7 @@ describe(`policies on ${storeName}`, () => {
           assert.equal(ethers.Transaction.from(getSignedTransactionFromActivity(done)).from, eth);
           assert.deepEqual(await getActivity(ben, activity.id), done);
 
-          // Each vote is what was signed, and can be checked by anybody.
+          // Each vote is what was signed, and can be checked by anyone.
           assert.deepEqual([...new Set(done.votes.map((v) => v.userId))], [ada.userId, ben.userId]);
           for (const { message, publicKey, signature, selection } of done.votes) {
             assert.equal(selection, 'VOTE_SELECTION_APPROVED');
@@ -431,7 +431,7 @@ describe(`policies on ${storeName}`, () => {
           assert.equal(ethers.recoverAddress(payload, { r: `0x${r}`, s: `0x${s}`, v: 27 + parseInt(v, 16) }), eth);
         });
 
-        it('a rejection is for good', async () => {
+        it('a rejection is final', async () => {
           const activity = await propose(ada, transfer(payee, 7n));
           await refuses(flavour, eve, 7, 'rejectActivity', { fingerprint: activity.fingerprint });
           const rejected = await vote(ben, 'rejectActivity', activity);
@@ -443,13 +443,13 @@ describe(`policies on ${storeName}`, () => {
           assert.equal((await getActivity(ada, activity.id)).status, 'ACTIVITY_STATUS_REJECTED');
         });
 
-        it('the same bytes from another are an approval', async () => {
+        it('the same bytes from another user are an approval', async () => {
           const request = await ada.client.sign('signTransaction', signTransaction(transfer(payee, 8n)));
           const { status, reply } = await send(request);
           assert.equal(status, 200);
           assert.equal(shape.activity(reply.activity).status, 'ACTIVITY_STATUS_CONSENSUS_NEEDED');
           assert.equal(computeActivityFingerprint(request.body), reply.activity.fingerprint);
-          // Once more from the first changes nothing, and a stranger's say nothing.
+          // Again from the first user they change nothing, and from a stranger they do not count.
           assert.equal((await send(request)).reply.activity.votes.length, 1);
           const as = async (user) => send({ ...request, stamp: await new ApiKeyStamper(user.key).stamp(request.body) });
           assert.equal((await as(eve)).status, 403);
@@ -470,16 +470,16 @@ describe(`policies on ${storeName}`, () => {
           assert.equal(again.reply.activity.status, 'ACTIVITY_STATUS_COMPLETED');
         });
 
-        it('who is not named by the policy cannot begin', async () => {
+        it('a user whom the policy does not name cannot submit', async () => {
           await denies(eve, transfer(payee, 1n));
-          // Who may approve may also begin: the other then approves.
+          // Users who may approve may also submit: the other one then approves.
           const activity = await propose(ben, transfer(payee, 1n));
           await refuses(flavour, eve, 7, 'approveActivity', { fingerprint: activity.fingerprint });
           assert.equal((await vote(carol, 'approveActivity', activity)).status, 'ACTIVITY_STATUS_CONSENSUS_NEEDED');
           assert.equal((await vote(ada, 'approveActivity', activity)).status, 'ACTIVITY_STATUS_COMPLETED');
         });
 
-        it('an approval is worth what the policies say when it comes', async () => {
+        it('an approval is decided by the policies at the time of the vote', async () => {
           const activity = await propose(ada, transfer(payee, 9n));
           const never = { ...allow('not this one', 'eth.tx.value == 9'), effect: 'EFFECT_DENY' };
           await under([never], async () => {
@@ -514,7 +514,7 @@ describe(`policies on ${storeName}`, () => {
       });
 
       it('two of three root users', async () => {
-        const [treasury, anna, bert, cleo] = await found({ ...held, flavour }, `${label} treasury`, ['Anna', 'Bert', 'Cleo']);
+        const [treasury, anna, bert, cleo] = await createOrganization({ ...held, flavour }, `${label} treasury`, ['Anna', 'Bert', 'Cleo']);
         const userIds = [anna, bert, cleo].map((user) => user.userId);
         const quorum = async () => (await cleo.query('getOrganizationConfigs')).configs.quorum;
         assert.deepEqual(await quorum(), { threshold: 1, userIds });
@@ -528,7 +528,7 @@ describe(`policies on ${storeName}`, () => {
         assert.deepEqual(await anna.run('updateRootQuorum', { threshold: 2, userIds }), {});
         assert.deepEqual(await quorum(), { threshold: 2, userIds });
 
-        // One alone begins, a second completes.
+        // One submits, a second completes.
         const pending = await anna.client.submit('createWallet', { walletName: 'cold', accounts });
         assert.equal(shape.activity(pending).status, 'ACTIVITY_STATUS_CONSENSUS_NEEDED');
         assert.deepEqual((await anna.query('getWallets')).wallets, []);
@@ -549,7 +549,7 @@ describe(`policies on ${storeName}`, () => {
         const signature = { r: `0x${r}`, s: `0x${s}`, v: 27 + parseInt(v, 16) };
         assert.equal(ethers.verifyMessage('hello', signature), addresses[0]);
 
-        // What cannot be done any more when the approval comes fails then, and
+        // What is no longer possible when the approval comes fails then, and
         // the approver is told by the activity.
         const twice = [];
         for (let i = 0; i < 2; i++) twice.push(await anna.client.submit('createUserTag', { userTagName: 'once', userIds: [] }));
@@ -574,7 +574,7 @@ describe(`policies on ${storeName}`, () => {
       });
 
       it('a delegate who may do one thing', async () => {
-        const [place, user, delegate, { wallet: first }] = await found(
+        const [place, user, delegate, { wallet: first }] = await createOrganization(
           { ...held, flavour },
           `${label} delegated`,
           ['End user', 'Delegate'],
@@ -601,8 +601,8 @@ describe(`policies on ${storeName}`, () => {
 
   it('the first versions, for old clients', async () => {
     const [http] = flavours;
-    const [dev, root] = await found({ ...held, flavour: http }, 'old policies', ['Root']);
-    const [ada] = await hire(http, dev, root, 'Ada');
+    const [dev, root] = await createOrganization({ ...held, flavour: http }, 'old policies', ['Root']);
+    const [ada] = await createUsers(http, dev, root, 'Ada');
     const as = async (method, type, parameters) => {
       const activity = shape.activity(await root.client.submit(method, parameters, `ACTIVITY_TYPE_${type}`));
       assert.equal(activity.status, 'ACTIVITY_STATUS_COMPLETED');

@@ -22,21 +22,21 @@ export async function setUp() {
   // would have a passkey instead of the key.
   const umaKey = newKey();
   const parent = connect(server.organizationId, server.key);
-  const founded = await parent.createSubOrganization({
+  const created = await parent.createSubOrganization({
     subOrganizationName: 'Uma',
     rootQuorumThreshold: 1,
     rootUsers: [{ userName: 'Uma', apiKeys: [apiKey('laptop', umaKey)], authenticators: [], oauthProviders: [] }],
     wallet: { walletName: 'Main', accounts: [ethereumAccount] },
   });
-  const organizationId = founded.subOrganizationId;
-  const { walletId, addresses } = founded.wallet;
-  const uma = { userId: founded.rootUserIds[0], client: connect(organizationId, umaKey) };
+  const organizationId = created.subOrganizationId;
+  const { walletId, addresses } = created.wallet;
+  const uma = { userId: created.rootUserIds[0], client: connect(organizationId, umaKey) };
 
-  // Every user must have one credential that lasts. Nobody shall have the
-  // agent's: its private half is forgotten at once.
-  const nobodys = apiKey('nobody has it', newKey());
+  // Every user must have one credential that does not expire. No one may have the
+  // agent's: its private half is discarded at once.
+  const discarded = apiKey('discarded', newKey());
   const { userIds } = await uma.client.createUsers({
-    users: [{ userName: 'Agent', apiKeys: [nobodys], authenticators: [], oauthProviders: [], userTags: [] }],
+    users: [{ userName: 'Agent', apiKeys: [discarded], authenticators: [], oauthProviders: [], userTags: [] }],
   });
   const [agentId] = userIds;
 

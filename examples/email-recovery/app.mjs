@@ -1,6 +1,6 @@
 // The application's server. It has an API key of the parent organization, with
-// which it opens organizations for people and starts their recovery. It never
-// has a key that acts for a person.
+// which it creates organizations for users and starts their recovery. It never
+// has a key that acts for a user.
 import { Turnkey } from '@turnkey/sdk-server';
 
 const ethereumAccount = {
@@ -24,7 +24,7 @@ export class App {
     return new Turnkey({ ...this.#config, defaultOrganizationId }).apiClient();
   }
 
-  // signUp opens an organization for a person with a passkey, an e-mail address
+  // signUp creates an organization for a user with a passkey, an e-mail address
   // and a wallet.
   async signUp({ name, email, authenticator }) {
     const { subOrganizationId, rootUserIds, wallet } = await this.#parent.createSubOrganization({
@@ -37,9 +37,9 @@ export class App {
   }
 
   // startRecovery has Latchkey mail a recovery key to an address. The key is
-  // sealed to targetPublicKey, which the person's new device made: neither the
-  // mailbox alone nor that device alone is enough. Whoever asks learns nothing,
-  // not even whether somebody has the address.
+  // sealed to targetPublicKey, which the user's new device made: neither the
+  // mailbox alone nor that device alone is enough. The caller learns nothing,
+  // not even whether the address is known.
   async startRecovery({ email, targetPublicKey, expirationSeconds }) {
     const { organizationIds } = await this.#parent.getSubOrgIds({ filterType: 'EMAIL', filterValue: email });
     for (const organizationId of organizationIds) {

@@ -1,9 +1,9 @@
-// The person's device: what runs in the application's page or on the phone.
+// The user's device: what runs in the application's page or on the phone.
 import { ApiKeyStamper, TurnkeyServerClient } from '@turnkey/sdk-server';
 import { decryptCredentialBundle, generateP256KeyPair, getPublicKey } from '@turnkey/crypto';
 import { stringToHex } from 'viem';
 
-// connect gives a client of the person, whose requests the stamper proves.
+// connect gives a client of the user, whose requests the stamper signs.
 export const connect = (apiBaseUrl, organizationId, stamper) =>
   new TurnkeyServerClient({ apiBaseUrl, organizationId, stamper });
 

@@ -1,5 +1,5 @@
-// The person's mailbox. A development server sends nothing: it writes each mail
-// to a file in LATCHKEY_DATA/outbox. With a server that does send, the person
+// The user's mailbox. A development server sends nothing: it writes each mail
+// to a file in LATCHKEY_DATA/outbox. With a server that does send, the user
 // types what the mail says.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

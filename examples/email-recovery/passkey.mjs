@@ -20,7 +20,7 @@ const cborBytes = (bytes) => Buffer.concat([Buffer.from([0x58, bytes.length]), b
 const clientData = (type, challenge) =>
   Buffer.from(JSON.stringify({ type, challenge: base64url(challenge), origin, crossOrigin: false }));
 
-// The counter is 0 for ever, as with all passkeys that are synced.
+// The counter is always 0, as with all passkeys that are synced.
 const authenticatorData = (flags, ...rest) => Buffer.concat([sha256(rpId), Buffer.from([flags, 0, 0, 0, 0]), ...rest]);
 
 export class Passkey {

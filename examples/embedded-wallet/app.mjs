@@ -1,6 +1,6 @@
-// The application's own server. It serves the page, and opens a wallet for
-// whoever signs up. It holds an API key of the parent organization; the wallets
-// belong to the people, and it cannot use them.
+// The application's own server. It serves the page, and creates a wallet for
+// each user who signs up. It holds an API key of the parent organization; the wallets
+// belong to the users, and it cannot use them.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -83,7 +83,7 @@ export async function startApp({ apiBaseUrl, organizationId, apiPublicKey, apiPr
   ]);
 
   // A page that can ask for signatures loads nothing from elsewhere, and talks
-  // to nobody but the two servers.
+  // only to the two servers.
   const contentSecurityPolicy = [
     "default-src 'none'",
     "script-src 'self'",
@@ -107,8 +107,8 @@ export async function startApp({ apiBaseUrl, organizationId, apiPublicKey, apiPr
         reply(404, 'application/json', JSON.stringify({ problem: 'there is nothing here' }));
       }
     } catch (error) {
-      // What Latchkey says about a bad passkey is for the person to read; what
-      // else goes wrong here, is not.
+      // What Latchkey says about a bad passkey is for the user to read; other
+      // errors are not.
       const theirs = error instanceof Refusal || (error instanceof TurnkeyRequestError && error.code === invalidArgument);
       if (!theirs) console.error(error);
       const problem = theirs ? error.message : 'something went wrong';

@@ -1,5 +1,5 @@
-// Keys in and out. In the clear they are only here, in the program of whoever
-// owns them; on the way they are encrypted, to the server or to a key of ours.
+// Keys in and out. They are unencrypted only here, in the program of their
+// owner; in transit they are encrypted, to the server or to a key of ours.
 import { decryptExportBundle, encryptPrivateKeyToBundle, encryptWalletToBundle, generateP256KeyPair } from '@turnkey/crypto';
 
 import { apiKey, connect, newKey, server } from './latchkey.mjs';
@@ -11,7 +11,7 @@ export const ethereumAccount = {
   addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
 };
 
-// setUp makes an organization that belongs to one person, and gives her as
+// setUp makes an organization that belongs to one user, and gives the user as
 // { userId, organizationId, client }.
 export async function setUp(name) {
   const key = newKey();
@@ -32,7 +32,7 @@ const addressee = ({ userId, organizationId }) => ({
   dangerouslyOverrideSignerPublicKey: server.signerPublicKey,
 });
 
-// Two steps in: ask for a key to encrypt to, which is good for one import, and
+// Two steps in: ask for a key to encrypt to, which is valid for one import, and
 // send what was encrypted.
 export async function sealPhrase(user, mnemonic) {
   const { importBundle } = await user.client.initImportWallet({ userId: user.userId });

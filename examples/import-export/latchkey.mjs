@@ -7,8 +7,8 @@ export const server = {
   url: required('LATCHKEY_URL'),
   organizationId: required('LATCHKEY_ORGANIZATION_ID'),
   key: { publicKey: required('LATCHKEY_API_PUBLIC_KEY'), privateKey: required('LATCHKEY_API_PRIVATE_KEY') },
-  // Signs what the server sends for import and export. Have it from somebody you
-  // trust: whoever can change it reads your keys.
+  // Signs what the server sends for import and export. Take it from a source that
+  // you trust: anyone who can change it reads your keys.
   signerPublicKey: required('LATCHKEY_SIGNER_PUBLIC_KEY'),
 };
 

@@ -72,7 +72,7 @@ const words = 'abandon '.repeat(11) + 'abandon'; // the last should be about
 await refused(sealPhrase(uma, words).then((bundle) => importPhrase(uma, 'Wrong', bundle)));
 console.log('The same bundle twice');
 await refused(importKey(uma, 'Loose key again', sealed, 'CURVE_SECP256K1', []));
-console.log('The bundle of somebody else');
+console.log('A bundle of another user');
 const eve = await setUp('Eve');
 await sealPhrase(eve, old.mnemonic.phrase); // she has a key to import with, as Uma has
 await refused(importPhrase(eve, 'Stolen', await sealPhrase(uma, old.mnemonic.phrase)));

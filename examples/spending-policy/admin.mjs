@@ -13,19 +13,19 @@ const ethereumAccount = {
 // setUp gives { organizationId, walletId, address, admin, backend }. The last
 // two are { userId, key, client }.
 export async function setUp() {
-  // An organization of its own. Whoever holds the administrator's key may do
-  // everything in it; the backend never sees that key.
+  // An organization of its own. The administrator's key allows everything in it;
+  // the backend never sees that key.
   const adminKey = newKey();
   const parent = connect(server.organizationId, server.key);
-  const founded = await parent.createSubOrganization({
+  const created = await parent.createSubOrganization({
     subOrganizationName: 'Shop',
     rootQuorumThreshold: 1,
     rootUsers: [{ userName: 'Administrator', apiKeys: [apiKey('office', adminKey)], authenticators: [], oauthProviders: [] }],
     wallet: { walletName: 'Hot', accounts: [ethereumAccount] },
   });
-  const organizationId = founded.subOrganizationId;
-  const { walletId, addresses } = founded.wallet;
-  const admin = { userId: founded.rootUserIds[0], key: adminKey, client: connect(organizationId, adminKey) };
+  const organizationId = created.subOrganizationId;
+  const { walletId, addresses } = created.wallet;
+  const admin = { userId: created.rootUserIds[0], key: adminKey, client: connect(organizationId, adminKey) };
 
   // The backend is an ordinary user: it may do what a policy allows.
   const backendKey = newKey();

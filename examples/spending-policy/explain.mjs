@@ -1,5 +1,5 @@
-// Asks the server, with `latchkey policy explain`, what would become of a
-// payment of the backend: npm run explain -- ADDRESS ETHER
+// Asks the server, with `latchkey policy explain`, which outcome a payment
+// of the backend would have: npm run explain -- ADDRESS ETHER
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

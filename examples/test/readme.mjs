@@ -11,7 +11,7 @@ export function blocks(page) {
   return found;
 }
 
-// A page shows ^C where somebody presses Ctrl-C, as a terminal does.
+// A page shows ^C where the reader presses Ctrl-C, as a terminal does.
 export const interrupted = (shows = '') => /^\^C$/m.test(shows);
 export const untilInterrupted = (shows) => shows.split(/^\^C$/m)[0];
 

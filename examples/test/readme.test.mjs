@@ -24,7 +24,7 @@ for (const name of Object.keys(environment)) {
   if (/^(LATCHKEY_|NODE_)/.test(name)) delete environment[name];
 }
 
-// What is under way ends with this test, also when somebody interrupts it.
+// What is under way ends with this test, also when it is interrupted.
 const running = new Set();
 process.on('exit', () => running.forEach((child) => process.kill(-child.pid, 'SIGTERM')));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));

@@ -36,7 +36,7 @@ describe('tests of the examples', { concurrency: 2 }, () => {
     });
   }
 
-  // Somebody forgets half of the command line.
+  // A user forgets half of the command line.
   for (const name of workspaces.filter((workspace) => workspace !== 'stand-in')) {
     it(`${name} without a server says what is missing`, async () => {
       const { code, output } = await run(name, 'npm', 'start');

@@ -1,5 +1,5 @@
 // What is done once: an organization for the treasury, with its three officers,
-// its wallet and its policies. The last step gives the power to any two.
+// its wallet and its policies. The last step makes any two of them the root quorum.
 import { apiKey, connect, newKey, server } from './latchkey.mjs';
 import { readPolicies } from './policies.mjs';
 
@@ -11,7 +11,7 @@ const ethereumAccount = {
 };
 
 // setUp gives { organizationId, walletId, address, ada, ben, cleo, dan }. Each
-// of the people is { name, userId, client }.
+// of the users is { name, userId, client }.
 export async function setUp() {
   // Each officer makes a key at home and tells its public half. Here they are
   // all in one place.
@@ -34,7 +34,7 @@ export async function setUp() {
     client: connect(organizationId, keys[i]),
   }));
 
-  // Dan keeps the books. He may read everything, and decide nothing.
+  // Dan is the bookkeeper, who may read everything and decide nothing.
   const danKey = newKey();
   const { userIds } = await ada.client.createUsers({
     users: [{ userName: 'Dan', apiKeys: [apiKey('laptop', danKey)], authenticators: [], oauthProviders: [], userTags: [] }],

@@ -18,7 +18,7 @@ export const payment = (to, ether, more) => ({
 });
 
 // pay asks for a signature. It gives { signed }, or { pending }: the activity
-// that waits for somebody else's approval.
+// that waits for another officer's approval.
 export async function pay({ organizationId, address }, officer, transaction) {
   const signer = new TurnkeySigner({ client: officer.client, organizationId, signWith: address });
   try {

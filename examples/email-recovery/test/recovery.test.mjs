@@ -1,4 +1,4 @@
-// Recovery by mail: it works once, for the right person on the right device, and
+// Recovery by mail: it works once, for the right user on the right device, and
 // for nothing else.
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
@@ -28,7 +28,7 @@ async function newPerson() {
   return { ...person, email, passkey, as: (stamper) => connect(apiBaseUrl, person.organizationId, stamper) };
 }
 
-// asked has a mail sent to a person, and gives what the new device then has.
+// asked has a mail sent to a user, and gives what the new device then has.
 async function asked({ email }, { nth = 1, ...more } = {}) {
   const target = newTarget();
   assert.equal(await app.startRecovery({ email, targetPublicKey: target.publicKey, ...more }), undefined);
@@ -90,7 +90,7 @@ describe('recovery by mail', () => {
     await assert.rejects(signs(thief), unknownKey);
   });
 
-  it('a new mail ends the one before', async () => {
+  it('a new mail invalidates the one before', async () => {
     const first = await asked(ada);
     const second = await asked(ada, { nth: 2 });
     const late = ada.as(open(first.bundle, first.target));
@@ -100,7 +100,7 @@ describe('recovery by mail', () => {
 
   it('expires', async () => {
     // A mail is not sent when its key has expired, as it may have on a slow
-    // machine: then somebody else asks for one that lasts longer.
+    // machine: then another user asks for one that lasts longer.
     const brief = async () => {
       for (let seconds = 2; ; seconds *= 2) {
         const target = newTarget();
@@ -144,7 +144,7 @@ describe('recovery by mail', () => {
     ]) {
       await assert.rejects(request(), forbidden, name);
     }
-    // Nor does it recover somebody else, in the same organization or another.
+    // Nor does it recover another user, in the same organization or another.
     const ben = await newPerson();
     await assert.rejects(recover(client, ben.userId, new Passkey().register('x')), forbidden);
     await assert.rejects(recover(ben.as(key), ben.userId, new Passkey().register('x')), unknownKey);
@@ -152,15 +152,15 @@ describe('recovery by mail', () => {
     await recover(client, ada.userId, new Passkey().register('new'));
   });
 
-  it('an address that nobody has gets no mail, and the same answer', async () => {
-    const email = `nobody.${Date.now()}@example.com`;
+  it('an unknown address gets no mail, and the same answer', async () => {
+    const email = `unknown.${Date.now()}@example.com`;
     assert.equal(await app.startRecovery({ email, targetPublicKey: newTarget().publicKey }), undefined);
     // Mail goes out in order: when Ada's is there, the other would be.
     await asked(ada);
     assert.deepEqual(mails(env.LATCHKEY_DATA, email), []);
   });
 
-  it('the application cannot recover a person for itself', async () => {
+  it('the application cannot recover a user by itself', async () => {
     const { bundle } = await asked(ada);
     const client = app.in(ada.organizationId);
     await assert.rejects(recover(client, ada.userId, new Passkey().register('x')), { code: 3 });
@@ -203,7 +203,7 @@ describe('recovery by mail', () => {
     await assert.rejects(limited.signUp(stranger), forbidden);
   });
 
-  it('can be switched off by the person', async () => {
+  it('can be switched off by the user', async () => {
     const client = ada.as(ada.passkey);
     await client.removeOrganizationFeature({ name: 'FEATURE_NAME_EMAIL_RECOVERY' });
     const request = { email: ada.email, targetPublicKey: newTarget().publicKey };

@@ -1,4 +1,4 @@
-// The person's side: everything that needs the passkey happens here, between
+// The user's side: everything that needs the passkey happens here, between
 // the browser and Latchkey. The application's server takes no part in it.
 import { getWebAuthnAttestation, TurnkeyClient } from '@turnkey/http';
 import { WebauthnStamper } from '@turnkey/webauthn-stamper';
@@ -6,7 +6,7 @@ import { WebauthnStamper } from '@turnkey/webauthn-stamper';
 const config = await fetch('/config.json').then((reply) => reply.json());
 const { apiBaseUrl: baseUrl, rpId } = config;
 
-// Requests that the passkey stamps; the browser asks the person each time.
+// Requests that the passkey stamps; the browser asks the user each time.
 const withPasskey = new TurnkeyClient({ baseUrl }, new WebauthnStamper({ rpId }));
 
 const random = (length) => crypto.getRandomValues(new Uint8Array(length));
@@ -14,7 +14,7 @@ const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll('+',
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 // An activity that is done. (One that waits for votes would not be, but the
-// person is alone in the organization.)
+// user is alone in the organization.)
 async function run(method, type, organizationId, parameters) {
   const { activity } = await withPasskey[method]({ type, timestampMs: String(Date.now()), organizationId, parameters });
   if (activity.status !== 'ACTIVITY_STATUS_COMPLETED') throw new Error(`the request is ${activity.status}`);
@@ -47,7 +47,7 @@ export async function signUp(name) {
   return body;
 }
 
-// logIn finds the person's wallet by the passkey. The page knows the parent
+// logIn finds the user's wallet by the passkey. The page knows the parent
 // organization only: Latchkey looks up in which sub-organization the passkey is.
 export async function logIn() {
   const { createReadOnlySessionResult: login } = await run(
@@ -57,7 +57,7 @@ export async function logIn() {
     {},
   );
   // The session reads, and can do nothing else. It saves a second question to
-  // the person, and is forgotten after this.
+  // the user, and is dropped after this.
   const reader = new TurnkeyClient(
     { baseUrl },
     { stamp: async () => ({ stampHeaderName: 'X-Session', stampHeaderValue: login.session }) },

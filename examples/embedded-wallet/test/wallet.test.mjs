@@ -1,5 +1,5 @@
-// People use the page in a browser: they sign up, come back, and sign. Others
-// get nowhere.
+// Users use the page in a browser: they sign up, log in again, and sign. Others
+// are refused.
 import assert from 'node:assert/strict';
 import { createECDH } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -11,13 +11,13 @@ import { ethereumAccount, startApp } from '../app.mjs';
 import { server } from '../latchkey.mjs';
 import { startBrowser } from './chromium.mjs';
 
-// A client of the application's server, in its own organization or a person's.
+// A client of the application's server, in its own organization or a user's.
 const serverIn = (defaultOrganizationId, key = server) => new Turnkey({ ...server, ...key, defaultOrganizationId }).apiClient();
 
 describe('the page', () => {
   let app;
   let browser;
-  const people = {}; // name to {passkeys, organizationId, address}
+  const users = {}; // name to {passkeys, organizationId, address}
 
   before(async () => {
     [app, browser] = await Promise.all([startApp({ ...server, port: 0 }), startBrowser()]);
@@ -27,7 +27,7 @@ describe('the page', () => {
     await app?.stop();
   });
 
-  // What a person does and sees.
+  // What a user does and sees.
   const visit = async () => {
     await browser.open(app.url);
     await browser.until(() => document.body?.dataset.ready === 'true');
@@ -52,39 +52,39 @@ describe('the page', () => {
     return { name, list, address, organizationId: organizationIds[0] };
   };
 
-  it('a person signs up with a passkey, and signs with it', async () => {
-    people.ada = await signUp('Ada');
+  it('a user signs up with a passkey, and signs with it', async () => {
+    users.ada = await signUp('Ada');
     await fill('message', 'Hello, wörld');
     await press('sign');
     const signature = await see('signature');
-    assert.ok(await verifyMessage({ address: people.ada.address, message: 'Hello, wörld', signature }));
+    assert.ok(await verifyMessage({ address: users.ada.address, message: 'Hello, wörld', signature }));
     assert.equal(await seen('problem'), '');
   });
 
-  it('she comes back after a reload, by the passkey alone', async () => {
+  it('the user logs in after a reload, by the passkey alone', async () => {
     await visit();
     assert.equal(await seen('address'), '');
     assert.equal(await browser.run(() => localStorage.length + sessionStorage.length + document.cookie.length), 0);
     await press('log-in');
-    assert.equal(await see('address'), people.ada.address);
+    assert.equal(await see('address'), users.ada.address);
     assert.equal(await seen('name'), 'Ada');
     await fill('message', 'back again');
     await press('sign');
-    assert.ok(await verifyMessage({ address: people.ada.address, message: 'back again', signature: await see('signature') }));
+    assert.ok(await verifyMessage({ address: users.ada.address, message: 'back again', signature: await see('signature') }));
     await press('log-out');
     await browser.until(() => document.getElementById('inside').hidden);
-    people.ada.passkeys = await people.ada.list();
-    assert.equal(people.ada.passkeys.length, 1);
+    users.ada.passkeys = await users.ada.list();
+    assert.equal(users.ada.passkeys.length, 1);
   });
 
-  it('another person has another wallet, even with the same name', async () => {
-    people.ben = await signUp('Ada');
-    assert.notEqual(people.ben.address, people.ada.address);
-    assert.notEqual(people.ben.organizationId, people.ada.organizationId);
+  it('another user has another wallet, even with the same name', async () => {
+    users.ben = await signUp('Ada');
+    assert.notEqual(users.ben.address, users.ada.address);
+    assert.notEqual(users.ben.organizationId, users.ada.organizationId);
   });
 
-  it("one's passkey does nothing in the other's wallet", async () => {
-    // Ben's passkey is in the browser; he knows all that is public about Ada.
+  it('the passkey of one user is refused in the wallet of another', async () => {
+    // Ben's passkey is in the browser, and all that is public about Ada is known.
     const attempt = ({ organizationId, address }) =>
       browser.run(
         (wallet) =>
@@ -93,19 +93,19 @@ describe('the page', () => {
             .catch((error) => `refused: ${error.message}`),
         { organizationId, address },
       );
-    const { ada, ben } = people;
+    const { ada, ben } = users;
     assert.match(await attempt(ben), /^0x/);
     assert.match(await attempt(ada), /^refused: .*error 16: credential ID could not be found/);
-    // Nor is her address known in his organization.
+    // Nor is Ada's address known in Ben's organization.
     assert.match(await attempt({ ...ben, address: ada.address }), /^refused: .*error 5: no wallet account/);
 
-    // With her passkey the same request is fine: it was he who was refused.
+    // With Ada's passkey the same request is accepted: the passkey was the reason.
     const list = await browser.passkeys(ada.passkeys);
     assert.match(await attempt(ada), /^0x/);
     ada.passkeys = await list(); // it counts its signatures
   });
 
-  it('a passkey that nobody registered does not log in', async () => {
+  it('an unregistered passkey does not log in', async () => {
     const list = await browser.passkeys();
     await visit();
     await browser.run(() =>
@@ -128,7 +128,7 @@ describe('the page', () => {
   });
 
   it('the server of the application can read, and cannot sign', async () => {
-    const { ada } = people;
+    const { ada } = users;
     const client = serverIn(ada.organizationId);
     assert.equal((await client.getWallets()).wallets.length, 1);
     await assert.rejects(
@@ -152,7 +152,7 @@ describe('the page', () => {
     );
   });
 
-  it('the server needs only a key that may open organizations', async () => {
+  it('the server needs only a key that may create organizations', async () => {
     const root = serverIn(server.organizationId);
     const pair = createECDH('prime256v1');
     pair.generateKeys();
@@ -195,13 +195,13 @@ describe('the page', () => {
     const name = 'FEATURE_NAME_WEBAUTHN_ORIGINS';
     try {
       await root.setOrganizationFeature({ name, value: 'https://app.example.com' });
-      await browser.passkeys(people.ada.passkeys);
+      await browser.passkeys(users.ada.passkeys);
       await visit();
       await press('log-in');
       assert.match(await see('problem'), /origin/);
       await root.setOrganizationFeature({ name, value: `https://app.example.com,${new URL(app.url).origin}` });
       await press('log-in');
-      assert.equal(await see('address'), people.ada.address);
+      assert.equal(await see('address'), users.ada.address);
     } finally {
       await root.removeOrganizationFeature({ name });
     }
@@ -213,7 +213,7 @@ describe('the page', () => {
       return { status: reply.status, text: await reply.text() };
     };
     const base64url = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
-    const [passkey] = people.ada.passkeys;
+    const [passkey] = users.ada.passkeys;
     const attestation = {
       credentialId: passkey.credentialId,
       clientDataJson: base64url({ type: 'webauthn.create', challenge: 'AAAA', origin: app.url }),

@@ -120,7 +120,7 @@ describe('import and export', () => {
     assert.equal(await exportKey(uma, privateKeyId, 'SOLANA'), secret);
   });
 
-  it('a phrase that is none is refused', async () => {
+  it('an invalid phrase is refused', async () => {
     const phrase = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
     const wallets = async () => (await uma.client.getWallets()).wallets.length;
     const before = await wallets();
@@ -137,7 +137,7 @@ describe('import and export', () => {
     assert.equal(await wallets(), before);
   });
 
-  it('a private key that is none is refused', async () => {
+  it('an invalid private key is refused', async () => {
     const zero = '00'.repeat(32);
     const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141';
     for (const text of [zero, order]) {
@@ -145,7 +145,7 @@ describe('import and export', () => {
     }
   });
 
-  it('a bundle is good once', async () => {
+  it('a bundle is valid once', async () => {
     const sealed = await sealPhrase(uma, Mnemonic.fromEntropy(randomBytes(16)).phrase);
     await importPhrase(uma, name(), sealed);
     await refuses(importPhrase(uma, name(), sealed), noKey);
@@ -154,7 +154,7 @@ describe('import and export', () => {
     await refuses(importPhrase(uma, name(), sealed), notForYou);
   });
 
-  it('a bundle is good for one user', async () => {
+  it('a bundle is valid for one user', async () => {
     const { phrase } = Mnemonic.fromEntropy(randomBytes(16));
     // Eve may import too, here and in an organization of her own.
     const key = newKey();
@@ -174,11 +174,11 @@ describe('import and export', () => {
       await refuses(importPhrase(thief, 'Stolen', sealed), noKey);
       await sealPhrase(thief, phrase);
       await refuses(importPhrase(thief, 'Stolen', sealed), notForYou);
-      // In the name of Uma she may do nothing.
+      // On behalf of Uma, Eve may do nothing.
       const asUma = { ...thief, userId: uma.userId };
-      await refuses(importPhrase(asUma, 'Stolen', sealed), /^userId must be the caller himself/);
-      await refuses(sealPhrase(asUma, phrase), /^userId must be the caller himself/);
-      // And it is still good for Uma.
+      await refuses(importPhrase(asUma, 'Stolen', sealed), /^userId must be the caller/);
+      await refuses(sealPhrase(asUma, phrase), /^userId must be the caller/);
+      // And it is still valid for Uma.
       const { walletId } = await importPhrase(uma, name(), sealed);
       assert.equal(await exportPhrase(uma, walletId), phrase);
       await refuses(
@@ -186,7 +186,7 @@ describe('import and export', () => {
         /^You don't have sufficient permissions|^no wallet with id/,
       );
     }
-    // Before Uma encrypts, her client checks whom the bundle is for and who made it.
+    // Before Uma encrypts, her client checks for which user the bundle is and who signed it.
     const { importBundle } = await eve.client.initImportWallet({ userId: eve.userId });
     const { userId, organizationId } = uma;
     const dangerouslyOverrideSignerPublicKey = server.signerPublicKey;

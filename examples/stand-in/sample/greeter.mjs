@@ -1,4 +1,4 @@
-// A small program of somebody who uses the hosted service: it keeps a wallet,
+// A small program that uses the hosted service: it keeps a wallet,
 // and signs greetings with it. Nothing in it knows of Latchkey: where the
 // service is, comes from the configuration, as it does in production.
 import { Turnkey } from '@turnkey/sdk-server';

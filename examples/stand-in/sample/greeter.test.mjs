@@ -21,7 +21,7 @@ test('a greeting is signed by the wallet', async () => {
   assert.ok(await verifyMessage({ address, message, signature }));
 });
 
-test('an address of somebody else does not sign', async () => {
+test('an unknown address does not sign', async () => {
   const greeter = new Greeter(config);
   await assert.rejects(greeter.greet('0x000000000000000000000000000000000000dEaD', 'Ada'), { code: 5 }); // not found
 });

@@ -214,7 +214,7 @@ describe('with-latchkey', () => {
       assert.ok(Date.now() < deadline, 'the folder is still there');
     }
     await gone(env);
-    process.kill(-run.child.pid, 'SIGKILL'); // the command, which nobody told
+    process.kill(-run.child.pid, 'SIGKILL'); // the command, which was not told
   });
 
   it('--keep leaves the folder, for a look at the log', async () => {

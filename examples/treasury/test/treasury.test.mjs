@@ -1,4 +1,4 @@
-// One officer is not enough, two are, whoever they are; others have no say; and
+// One officer is not enough, any two are; others cannot vote; and
 // what is signed is what was approved: ethers says so.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -111,7 +111,7 @@ describe('a treasury', () => {
     assert.equal((await approve(ben, pending)).status, 'ACTIVITY_STATUS_COMPLETED');
   });
 
-  it('who is no officer neither approves nor rejects', async () => {
+  it('a user who is no officer neither approves nor rejects', async () => {
     const pending = await propose(ada, payment(supplier, '5'));
     await refuses(approve(dan, pending), noSay);
     await refuses(reject(dan, pending), noSay);
@@ -130,7 +130,7 @@ describe('a treasury', () => {
     await reject(ada, pending);
   });
 
-  it('a rejection is for good', async () => {
+  it('a rejection is final', async () => {
     const pending = await propose(cleo, payment(supplier, '7'));
     const rejected = await reject(ben, pending);
     assert.equal(rejected.status, 'ACTIVITY_STATUS_REJECTED');
@@ -150,7 +150,7 @@ describe('a treasury', () => {
     await reject(cleo, other);
   });
 
-  it('nobody changes the rules alone', async () => {
+  it('no officer changes the rules alone', async () => {
     const { policies } = await dan.client.getPolicies();
     const before = await quorum();
     const officers = [ada, ben, cleo].map((officer) => officer.userId);
@@ -173,7 +173,7 @@ describe('a treasury', () => {
       assert.deepEqual(activity.result, {}, method);
       await refuses(approve(dan, activity), noSay);
       assert.equal((await reject(ben, activity)).status, 'ACTIVITY_STATUS_REJECTED', method);
-      // Somebody who is no officer does not even ask.
+      // A user who is no officer is refused at once.
       await refuses(dan.client[method](parameters), noSay);
     }
     assert.deepEqual((await dan.client.getPolicies()).policies, policies);

@@ -10,12 +10,12 @@ import * as ethers from 'ethers';
 
 import { flavours, newKey, send } from '../lib/clients.mjs';
 import { Passkey } from '../lib/passkey.mjs';
-import { apiKey, found, hire, newUser, person, refusal, refuses } from '../lib/people.mjs';
 import { through } from '../lib/record.mjs';
 import { storeName, useServer } from '../lib/server.mjs';
 import { shape } from '../lib/shapes.mjs';
+import { apiKey, connectUser, createOrganization, createUsers, newUser, refusal, refuses } from '../lib/users.mjs';
 
-const nobody = '01890a5d-ac96-774b-bcce-b302099a8057';
+const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 // Wallets as a browser extension would offer them.
 function ethereumWallet() {
@@ -46,7 +46,7 @@ function solanaWallet() {
   };
 }
 
-describe(`people on ${storeName}`, () => {
+describe(`users on ${storeName}`, () => {
   const held = useServer();
 
   for (const flavour of flavours) {
@@ -60,7 +60,7 @@ describe(`people on ${storeName}`, () => {
       const unknown = refusal(flavour, 16);
 
       before(async () => {
-        [dev, root] = await found({ ...held, flavour }, `${label} people`, ['Root']);
+        [dev, root] = await createOrganization({ ...held, flavour }, `${label} users`, ['Root']);
       });
 
       it('create_users with everything that a user can have', async () => {
@@ -113,7 +113,7 @@ describe(`people on ${storeName}`, () => {
         for (const key of [p256, passkey]) assert.equal(await whoIs(key), userIds[0]);
         await through('@turnkey/wallet-stamper', async () => {
           for (const { stamper } of [ethereum, solana]) {
-            const client = person(flavour, dev, stamper, userIds[0]);
+            const client = connectUser(flavour, dev, stamper, userIds[0]);
             assert.equal((await client.query('getWhoami')).userId, userIds[0]);
             // Often, because one stamp in 170 is encoded in an unusual way.
             for (let i = 0; i < 20; i++) await client.query('getWhoami');
@@ -121,7 +121,7 @@ describe(`people on ${storeName}`, () => {
             assert.deepEqual(await client.run('deleteApiKeys', { userId: userIds[0], apiKeyIds }), { apiKeyIds });
           }
         });
-        // A stamp is good for its body only.
+        // A stamp is valid for its body only.
         const request = await flavour.connect(dev, passkey).sign('getWhoami');
         const { status, reply } = await send({ ...request, body: `${request.body} ` });
         assert.equal(status, 401);
@@ -129,16 +129,16 @@ describe(`people on ${storeName}`, () => {
         await assert.rejects(whoIs(new Passkey()), unknown);
         await assert.rejects(whoIs(ethereumWallet().stamper), unknown);
 
-        // What is taken, and what is nothing.
+        // Names that are taken, and invalid values.
         const create = (user) => ({ users: [{ ...newUser('Eve', newKey()), ...user }] });
         await refuses(flavour, root, 6, 'createUsers', create({ userName: 'Ada' }));
         await refuses(flavour, root, 6, 'createUsers', create({ apiKeys: [apiKey('hers', p256)] }));
         await refuses(flavour, root, 6, 'createUsers', create({ authenticators: [passkey.register('again')] }));
         for (const user of [
-          { userEmail: 'nobody' },
+          { userEmail: 'not an address' },
           { userPhoneNumber: '12' },
           { userEmail: '' },
-          { userTags: [nobody] },
+          { userTags: [unknownId] },
           { apiKeys: [apiKey('x', { apiPublicKey: `02${'ff'.repeat(32)}` })] },
           { apiKeys: [apiKey('x', newKey(), { expirationSeconds: '0' })] },
           { authenticators: [{ ...new Passkey().register('x'), challenge: 'AAAA' }] },
@@ -151,7 +151,7 @@ describe(`people on ${storeName}`, () => {
       });
 
       it('update a user', async () => {
-        const [carl] = await hire(flavour, dev, root, 'Carl');
+        const [carl] = await createUsers(flavour, dev, root, 'Carl');
         const { userId } = carl;
         const { userTagId } = await root.run('createUserTag', { userTagName: 'updated', userIds: [] });
         const update = {
@@ -179,18 +179,18 @@ describe(`people on ${storeName}`, () => {
         );
         await refuses(flavour, root, 3, 'updateUserEmail', { userId, userEmail: 'great' });
         await refuses(flavour, root, 3, 'updateUserPhoneNumber', { userId, userPhoneNumber: '0' });
-        await refuses(flavour, root, 5, 'updateUserName', { userId: nobody, userName: 'x' });
-        // Not even oneself, without a policy.
+        await refuses(flavour, root, 5, 'updateUserName', { userId: unknownId, userName: 'x' });
+        // Without a policy, not even one's own.
         await refuses(flavour, carl, 7, 'updateUserName', { userId, userName: 'King' });
         await refuses(flavour, carl, 7, 'updateUser', { userId: root.userId, userEmail: 'carl@example.com' });
       });
 
       it('tags, all or none', async () => {
-        const [dora, emil] = await hire(flavour, dev, root, 'Dora', 'Emil');
+        const [dora, emil] = await createUsers(flavour, dev, root, 'Dora', 'Emil');
         const tagsOf = async (user) => (await getUser(user.userId)).userTags;
         const { userTagId } = await root.run('createUserTag', { userTagName: 'crew', userIds: [dora.userId] });
         const update = { userTagId, newUserTagName: 'team', addUserIds: [emil.userId], removeUserIds: [dora.userId] };
-        await refuses(flavour, root, 5, 'updateUserTag', { ...update, addUserIds: [emil.userId, nobody] });
+        await refuses(flavour, root, 5, 'updateUserTag', { ...update, addUserIds: [emil.userId, unknownId] });
         assert.deepEqual([await tagsOf(dora), await tagsOf(emil)], [[userTagId], []]);
         assert.deepEqual(await root.run('updateUserTag', update), { userTagId });
         assert.deepEqual([await tagsOf(dora), await tagsOf(emil)], [[], [userTagId]]);
@@ -202,15 +202,15 @@ describe(`people on ${storeName}`, () => {
         await refuses(flavour, root, 5, 'deleteUserTags', { userTagIds: [userTagId] });
       });
 
-      it('API keys and passkeys of oneself', async () => {
-        const [fay] = await hire(flavour, dev, root, 'Fay');
+      it('own API keys and passkeys', async () => {
+        const [fay] = await createUsers(flavour, dev, root, 'Fay');
         const { userId } = fay;
         const second = newKey();
         const { apiKeyIds } = await fay.run('createApiKeys', { userId, apiKeys: [apiKey('second', second)] });
         const { apiKey: stored } = await fay.query('getApiKey', { apiKeyId: apiKeyIds[0] });
         shape.apiKey(stored);
         assert.equal(stored.credential.publicKey, second.apiPublicKey);
-        await assert.rejects(fay.query('getApiKey', { apiKeyId: nobody }), refusal(flavour, 5));
+        await assert.rejects(fay.query('getApiKey', { apiKeyId: unknownId }), refusal(flavour, 5));
 
         const [one, two] = [new Passkey(), new Passkey()];
         const { authenticatorIds } = await fay.run('createAuthenticators', {
@@ -231,7 +231,7 @@ describe(`people on ${storeName}`, () => {
         assert.deepEqual(authenticator, authenticators[1]);
 
         // The passkey does what its owner may, and its votes say so.
-        const byPasskey = person(flavour, dev, one, userId);
+        const byPasskey = connectUser(flavour, dev, one, userId);
         await byPasskey.run('deleteApiKeys', { userId, apiKeyIds });
         const { activities } = await fay.query('getActivities', { paginationOptions: { limit: '1' } });
         assert.equal(shape.activity(activities[0]).votes[0].scheme, 'SIGNATURE_SCHEME_TK_WEBAUTHN');
@@ -261,13 +261,13 @@ describe(`people on ${storeName}`, () => {
           /user missing valid credential/,
         );
         // Nor those of others.
-        const [gil] = await hire(flavour, dev, root, 'Gil');
+        const [gil] = await createUsers(flavour, dev, root, 'Gil');
         await refuses(flavour, gil, 7, 'deleteAuthenticators', { userId, authenticatorIds: [authenticatorIds[0]] });
         await refuses(flavour, gil, 7, 'createAuthenticators', { userId, authenticators: [new Passkey().register('x')] });
       });
 
       it('a passkey from a page that is not allowed', async () => {
-        const [hal] = await hire(flavour, dev, root, 'Hal');
+        const [hal] = await createUsers(flavour, dev, root, 'Hal');
         const create = (passkey) => ({
           userId: hal.userId,
           authenticators: [passkey.register(`key ${passkey.origin} ${Math.random()}`)],
@@ -296,9 +296,9 @@ describe(`people on ${storeName}`, () => {
       });
 
       it('delete_users', async () => {
-        const [ida, jon] = await hire(flavour, dev, root, 'Ida', 'Jon');
+        const [ida, jon] = await createUsers(flavour, dev, root, 'Ida', 'Jon');
         await refuses(flavour, ida, 7, 'deleteUsers', { userIds: [jon.userId] });
-        await refuses(flavour, root, 5, 'deleteUsers', { userIds: [ida.userId, nobody] });
+        await refuses(flavour, root, 5, 'deleteUsers', { userIds: [ida.userId, unknownId] });
         assert.equal(await whoIs(ida.key), ida.userId);
         assert.deepEqual(await root.run('deleteUsers', { userIds: [ida.userId] }), { userIds: [ida.userId] });
         await assert.rejects(whoIs(ida.key), unknown);
@@ -323,7 +323,7 @@ describe(`people on ${storeName}`, () => {
         const set = await root.run('setOrganizationFeature', { name: 'FEATURE_NAME_SMS_AUTH', value: '' });
         assert.deepEqual(set.features.map((f) => f.name).sort(), initial);
         await refuses(flavour, root, 3, 'removeOrganizationFeature', { name: 'FEATURE_NAME_NONE' });
-        const [kim] = await hire(flavour, dev, root, 'Kim');
+        const [kim] = await createUsers(flavour, dev, root, 'Kim');
         await refuses(flavour, kim, 7, 'removeOrganizationFeature', { name: 'FEATURE_NAME_SMS_AUTH' });
         assert.deepEqual(await features(), initial);
       });
@@ -339,7 +339,7 @@ describe(`people on ${storeName}`, () => {
 
   it('the first versions, for old clients', async () => {
     const [http] = flavours;
-    const [dev, root] = await found({ ...held, flavour: http }, 'old people', ['Root']);
+    const [dev, root] = await createOrganization({ ...held, flavour: http }, 'old users', ['Root']);
     const as = async (method, type, parameters) => {
       const activity = shape.activity(await root.client.submit(method, parameters, `ACTIVITY_TYPE_${type}`));
       assert.equal(activity.status, 'ACTIVITY_STATUS_COMPLETED');

@@ -31,33 +31,33 @@ export const rootUser = (userName, key, more) => {
 export const runner = (client, dev) => async (method, parameters) =>
   completed(await client.submit(method, parameters), method, dev);
 
-// found makes an organization under the one of the server, with a root user for
-// each name. It gives the new organization as `dev`, and one person for each
-// name: {key, client, userId, run}.
-export async function found({ flavour, dev, rootKey }, subOrganizationName, people, more) {
-  const keys = people.map(() => newKey());
+// createOrganization creates a sub-organization of the server's organization,
+// with a root user for each name. It returns the new organization as `dev`, one
+// user for each name, {key, client, userId, run, query}, and the result.
+export async function createOrganization({ flavour, dev, rootKey }, subOrganizationName, names, more) {
+  const keys = names.map(() => newKey());
   const root = flavour.connect(dev, rootKey);
   const result = await runner(root, dev)('createSubOrganization', {
     subOrganizationName,
-    rootUsers: people.map((name, i) => rootUser(name, keys[i])),
+    rootUsers: names.map((name, i) => rootUser(name, keys[i])),
     rootQuorumThreshold: 1,
     ...more,
   });
-  assert.equal(result.rootUserIds.length, people.length);
+  assert.equal(result.rootUserIds.length, names.length);
   const child = { ...dev, organizationId: result.subOrganizationId };
-  return [child, ...keys.map((key, i) => person(flavour, child, key, result.rootUserIds[i])), result];
+  return [child, ...keys.map((key, i) => connectUser(flavour, child, key, result.rootUserIds[i])), result];
 }
 
-export function person(flavour, dev, key, userId) {
+export function connectUser(flavour, dev, key, userId) {
   const client = flavour.connect(dev, key);
   return { key, client, userId, run: runner(client, dev), query: client.query };
 }
 
-// hire makes ordinary users and gives one person for each name.
-export async function hire(flavour, dev, root, ...people) {
-  const keys = people.map(() => newKey());
-  const { userIds } = await root.run('createUsers', { users: people.map((name, i) => newUser(name, keys[i])) });
-  return keys.map((key, i) => person(flavour, dev, key, userIds[i]));
+// createUsers creates ordinary users and returns one user for each name.
+export async function createUsers(flavour, dev, root, ...names) {
+  const keys = names.map(() => newKey());
+  const { userIds } = await root.run('createUsers', { users: names.map((name, i) => newUser(name, keys[i])) });
+  return keys.map((key, i) => connectUser(flavour, dev, key, userIds[i]));
 }
 
 const statuses = { 3: 400, 16: 401, 7: 403, 5: 404, 6: 409, 8: 429 };
