@@ -14,7 +14,7 @@ work=""      # this run's own folder, removed at the end
 postgres=""  # pid of the PostgreSQL that this run started
 children=()  # pids of steps in the background, each leading its own process group
 
-# begin makes the folder and sees to it that nothing outlives the script.
+# begin makes the folder and ensures that nothing outlives the script.
 begin() {
 	trap finish EXIT
 	trap 'exit 130' INT
