@@ -1,5 +1,6 @@
-// Package archtest holds the house up: it fails when a package reaches up, and
-// when a test that should be there is not.
+// Package archtest checks the structure of the module: which package may import
+// which, what docs/architecture.md says of that, and that tests which must exist
+// do. It holds tests only.
 package archtest
 
 import (
@@ -15,8 +16,8 @@ import (
 	"testing"
 )
 
-// layers lists every package by its floor. Imports go down only; packages on
-// one floor do not know each other, except where peers says so.
+// layers lists every package, the lowest layer first. Imports go down only;
+// packages of one layer do not import each other, except where peers says so.
 var layers = [][]string{
 	{"internal/fault", "internal/ids", "internal/suggest", "internal/lru", "internal/keys/curve", "internal/secretfile", "internal/policy/fact", "internal/store/migration", "internal/chain/rlp", "internal/keys/vault/internal/k256", "internal/keys/vault/internal/secret"},
 	{
@@ -36,13 +37,13 @@ var layers = [][]string{
 	{"client", "cmd/latchkey"},
 }
 
-// only tests may use these.
+// forTests lists the packages that only tests may import.
 var forTests = []string{
 	"testvectors", "internal/proof/passkey/passkeytest", "internal/test/oidctest", "internal/test/oidctest/issuer",
 	"internal/test/mailtest", "internal/test/mailtest/smtpd", "internal/test/servertest", "internal/test/pgtest", "internal/store/storetest", "internal/test/archtest",
 }
 
-// peers are the imports within one floor.
+// peers are the imports within one layer.
 var peers = map[string]string{
 	"cmd/latchkey": "client",
 }
@@ -50,23 +51,25 @@ var peers = map[string]string{
 const root = "../../.."
 
 func TestLayers(t *testing.T) {
-	floor := map[string]int{}
+	layer := map[string]int{}
 	for i, packages := range layers {
 		for _, p := range packages {
-			floor[p] = i
+			layer[p] = i
 		}
 	}
 	test := map[string]bool{}
 	for _, p := range forTests {
 		test[p] = true
 	}
+	found := map[string]bool{}
 	walk(t, func(pkg, file string) {
 		if strings.HasSuffix(file, "_test.go") || test[pkg] {
 			return
 		}
-		mine, known := floor[pkg]
+		found[pkg] = true
+		mine, known := layer[pkg]
 		if !known {
-			t.Errorf("%s has no place in layers; put it on a floor", pkg)
+			t.Errorf("%s has no place in layers; put it into one", pkg)
 			return
 		}
 		for _, imported := range imports(t, file) {
@@ -74,17 +77,22 @@ func TestLayers(t *testing.T) {
 			if !ours {
 				continue
 			}
-			theirs, known := floor[target]
+			theirs, known := layer[target]
 			switch {
 			case test[target]:
 				t.Errorf("%s imports %s, which is for tests", file, target)
 			case !known:
 				t.Errorf("%s imports %s, which has no place in layers", file, target)
 			case theirs > mine, theirs == mine && peers[pkg] != target:
-				t.Errorf("%s reaches up or sideways to %s", file, target)
+				t.Errorf("%s imports %s, which is not in a lower layer", file, target)
 			}
 		}
 	})
+	for p := range layer {
+		if !found[p] {
+			t.Errorf("layers has %s, but there is no such package", p)
+		}
+	}
 }
 
 // TestNoHiddenState refuses init functions and names that say nothing.
@@ -92,11 +100,7 @@ func TestNoHiddenState(t *testing.T) {
 	hidden := regexp.MustCompile(`(?m)^func init\(\)`)
 	vague := map[string]bool{"util": true, "utils": true, "common": true, "helper": true, "helpers": true, "types": true, "entities": true}
 	walk(t, func(pkg, file string) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if hidden.Match(text) {
+		if hidden.MatchString(read(t, file)) {
 			t.Errorf("%s has an init function; wire things where they can be seen", file)
 		}
 		if vague[filepath.Base(pkg)] {
@@ -146,11 +150,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		}
 		var all strings.Builder
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all.Write(text)
+			all.WriteString(read(t, file))
 		}
 		for _, target := range targets {
 			_, body, found := strings.Cut(all.String(), "func "+target+"(f *testing.F)")
@@ -191,7 +191,12 @@ func walk(t *testing.T, visit func(pkg, file string)) {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && (name == "node_modules" || name == "testdata" || name == "tools" || name == "bench" || name == "bin" || strings.HasPrefix(name, ".") && name != "." && name != "..") {
+		if d.IsDir() && path != root {
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
+				return filepath.SkipDir // another module
+			}
+		}
+		if d.IsDir() && (name == "node_modules" || name == "testdata" || name == "bin" || strings.HasPrefix(name, ".") && name != "." && name != "..") {
 			return filepath.SkipDir
 		}
 		if strings.HasSuffix(name, ".go") {
