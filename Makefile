@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test lint fuzz e2e examples bench microbench clean
+.PHONY: build run test generate lint fuzz e2e examples bench microbench clean
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -15,6 +15,10 @@ run: build
 
 test:
 	scripts/test
+
+# Everything that follows from the code: the Go client, goldens, documents.
+generate:
+	scripts/generate
 
 lint:
 	scripts/lint

@@ -33,7 +33,7 @@ func TestCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(got), string(want)); diff != "" {
-			t.Errorf("%s is not current; run go test ./internal/gen/clientgen -update (-file +catalog):\n%s", path, diff)
+			t.Errorf("%s is not current; run make generate (-file +catalog):\n%s", path, diff)
 		}
 	}
 	present, err := filepath.Glob(filepath.Join(clientFolder, "*.gen.go"))
@@ -41,8 +41,13 @@ func TestCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range present {
-		if files[filepath.Base(path)] == nil {
-			t.Errorf("%s is generated no more; remove it", path)
+		if files[filepath.Base(path)] != nil {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s is no longer generated; run make generate", path)
+		} else if err := os.Remove(path); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

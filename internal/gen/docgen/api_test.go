@@ -37,9 +37,9 @@ func TestReference(t *testing.T) {
 		}
 		got, err := os.ReadFile(file)
 		if err != nil {
-			t.Errorf("%v; run go test ./internal/gen/docgen -update", err)
+			t.Errorf("%v; run make generate", err)
 		} else if diff := cmp.Diff(string(got), want); diff != "" {
-			t.Errorf("%s is not current; run go test ./internal/gen/docgen -update (-document +code):\n%s", file, diff)
+			t.Errorf("%s is not current; run make generate (-document +code):\n%s", file, diff)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(api, "*.md"))
@@ -54,7 +54,7 @@ func TestReference(t *testing.T) {
 				}
 				continue
 			}
-			t.Errorf("%s: there is no such operation; run go test ./internal/gen/docgen -update", file)
+			t.Errorf("%s: there is no such operation; run make generate", file)
 		}
 	}
 	index := filepath.Join(api, "README.md")

@@ -115,6 +115,6 @@ func generated(t *testing.T, file, name, want string) {
 		}
 	}
 	if diff := cmp.Diff(got, want); diff != "" {
-		t.Errorf("%s is not current; run go test ./internal/gen/docgen -update (-document +code):\n%s", file, diff)
+		t.Errorf("%s is not current; run make generate (-document +code):\n%s", file, diff)
 	}
 }

@@ -38,7 +38,7 @@ func TestLayersDocument(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(got, want); diff != "" {
-		t.Errorf("%s is not current; run go test ./internal/test/archtest -update (-document +layers):\n%s", architecture, diff)
+		t.Errorf("%s is not current; run make generate (-document +layers):\n%s", architecture, diff)
 	}
 }
 
