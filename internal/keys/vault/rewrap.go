@@ -26,7 +26,7 @@ func (v *Vault) Check(s CiphertextStore) error {
 // that is under the new key already, or has no data key yet, is left alone:
 // Rewrap can stop at any organization and start over.
 //
-// A server that is to run meanwhile opens its vault with OpenBoth; that vault
+// A server that is to run at the same time opens its vault with OpenBoth; that vault
 // can stand for both.
 func Rewrap(from, to *Vault, org string, s CiphertextStore) (changed bool, err error) {
 	if err := from.enter(); err != nil {

@@ -37,7 +37,7 @@ type View struct {
 type VoteView struct {
 	ID         string           `json:"id" check:"required,uuid" doc:"Id of the vote."`
 	UserID     string           `json:"userId" check:"required,uuid" doc:"User who voted."`
-	User       record.User      `json:"user" check:"required" doc:"The user as he is now; when he is gone, his id and the name that he voted under."`
+	User       record.User      `json:"user" check:"required" doc:"The user as they are now; of a user who is gone, the id and the name at the time of the vote."`
 	ActivityID string           `json:"activityId" check:"required,uuid" doc:"Activity voted on."`
 	Selection  domain.Selection `json:"selection" check:"required" doc:"Approval or rejection."`
 	Message    string           `json:"message" check:"required" doc:"The request body that was signed."`

@@ -8,7 +8,7 @@ import (
 
 // TestUnknownType renders an activity that a newer node recorded.
 func TestUnknownType(t *testing.T) {
-	nobody := func(string) (*domain.User, error) { return nil, nil }
+	noUser := func(string) (*domain.User, error) { return nil, nil }
 	for activityType, want := range map[string]string{
 		"ACTIVITY_TYPE_MOVE_MOUNTAINS":    `{"moveMountainsIntent":{}}`,
 		"ACTIVITY_TYPE_MOVE_MOUNTAINS_V3": `{"moveMountainsIntentV3":{}}`,
@@ -18,7 +18,7 @@ func TestUnknownType(t *testing.T) {
 		view, err := NewCatalog(nil, nil).Render(&domain.Activity{
 			Type: activityType, Status: domain.StatusCompleted, Intent: []byte("{}"), Result: []byte("{}"),
 			Votes: []domain.Vote{{UserID: "gone", UserName: "Ada"}},
-		}, nobody)
+		}, noUser)
 		if err != nil || string(view.Intent) != want || !view.Result.IsValid() {
 			t.Errorf("%s: intent %s, result %s, %v", activityType, view.Intent, view.Result, err)
 		}

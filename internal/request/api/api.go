@@ -273,7 +273,7 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // nobody is left to tell
+	_, _ = w.Write(body) // the client is gone
 }
 
 // allowBrowsers lets pages of any origin call the interface: what protects it

@@ -80,7 +80,7 @@ func newKey(b *testing.B) string {
 	return key.PublicKey()
 }
 
-// family founds a parent with children of one user each, and returns the user
+// family creates a parent with children of one user each, and returns the user
 // of the one in the middle, who knows only the parent's id.
 func family(b *testing.B, s *Server, size int) *Caller {
 	parent := s.Found(b, fmt.Sprint("Parent of ", size))

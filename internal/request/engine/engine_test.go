@@ -74,7 +74,7 @@ func TestPasskey(t *testing.T) {
 		counting.Counter = 3
 		caller.Refused(t, 401, "whoami", nil)
 		if !strings.Contains(s.Log.Complaints(), "signature counter of a passkey did not grow") {
-			t.Error("nobody is told of a passkey that may have been copied")
+			t.Error("no warning of a passkey that may have been copied")
 		}
 		counting.Counter = 20
 		caller.Submit(t, "create_user_tag", tag("counted"))
@@ -131,7 +131,7 @@ func TestReplay(t *testing.T) {
 		// One byte more is another request.
 		s.Root.RefusedBody(t, 409, "create_user_tag", append(bytes.Clone(body), '\n'))
 
-		// A known request is answered whatever its age.
+		// A known request is answered at any age.
 		old := backdate(t, s, s.Root.Body(t, "create_user_tag", tag("old")))
 		if reply := s.Root.Post(t, "create_user_tag", old); reply.Status != http.StatusOK {
 			t.Errorf("a known request that is now old: HTTP %d %s", reply.Status, reply.Body)

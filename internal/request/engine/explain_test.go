@@ -104,7 +104,7 @@ func TestExplain(t *testing.T) {
 			"an unknown type":     {"ACTIVITY_TYPE_NOTHING", nil, "type"},
 			"a vote":              {"ACTIVITY_TYPE_APPROVE_ACTIVITY", nil, "type"},
 			"an unknown approver": {kind, m{"approvers": []any{s.Root.OrganizationID}}, "user"},
-			"nobody":              {kind, m{"approvers": []any{}}, "approvers"},
+			"no approvers":        {kind, m{"approvers": []any{}}, "approvers"},
 			"a bad time":          {kind, m{"time": "tomorrow"}, "time"},
 			"a policy that errs":  {kind, m{"policies": []any{m{"policyName": "x", "effect": "EFFECT_ALLOW", "condition": "nonsense"}}}, "policies.0"},
 			"an unknown member":   {kind, m{"approver": "x"}, "approver"},

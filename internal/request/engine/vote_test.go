@@ -141,8 +141,8 @@ func TestSameBytesApprove(t *testing.T) {
 	})
 }
 
-// TestSpoiltRequest sends somebody's bytes before him, without the right to:
-// he still gets what he may do.
+// TestSpoiltRequest sends another user's bytes first, without the right to: that
+// user still gets what they may do.
 func TestSpoiltRequest(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		ada := s.NewUser(t, s.Root, "Ada", client.P256)
@@ -156,7 +156,7 @@ func TestSpoiltRequest(t *testing.T) {
 		if len(votes) != 2 || votes[0].Get("userId").Text() != ada.UserID || votes[1].Get("userId").Text() != s.Root.UserID {
 			t.Errorf("votes: %v", votes)
 		}
-		// Now it is done, for whoever asks.
+		// Now it is done, for every user who asks.
 		wantStatus(t, ada.MustPost(t, "create_wallet", body).Get("activity"), completed)
 		if n := len(s.Root.Query(t, "list_wallets", nil).Get("wallets").List()); n != 1 {
 			t.Errorf("%d wallets", n)
