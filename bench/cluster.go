@@ -30,6 +30,7 @@ type target struct {
 	pids   []int             // its processes
 	store  func() []int      // the processes of its database; nil: it has none
 	child  *process.Child    // nil: a peer
+	debug  string            // HOST:PORT of its profiles, if any
 }
 
 // cluster is the servers of a run.
@@ -83,7 +84,7 @@ func (cmd *runCommand) startLatchkey(ctx context.Context, c *cluster, name, prog
 		c.stops = append(c.stops, d.drop)
 		address, processes = d.url.String(), d.processes
 	}
-	if err := writeConfig(dir, address); err != nil {
+	if err := writeConfig(dir, address, "127.0.0.1:0"); err != nil {
 		return err
 	}
 	var owners [3]*workload.Organization
@@ -93,21 +94,29 @@ func (cmd *runCommand) startLatchkey(ctx context.Context, c *cluster, name, prog
 			return err
 		}
 	}
+	var debug []string
 	if cmd.Profile != "" && !strings.HasSuffix(name, old) {
-		var err error
+		free, err := process.FreeHost()
+		if err != nil {
+			return err
+		}
+		debug = []string{"--profiles", free}
 		if program, err = os.Executable(); err != nil { // this program has a command serve, too
 			return err
 		}
 	}
-	t, err := serve(program, dir)
+	t, err := serve(program, dir, address, debug...)
 	if err != nil {
 		return err
 	}
 	c.stops = append(c.stops, t.child.Stop)
-	if t.data, err = workload.Setup(host(t.child), owners[0], owners[1], owners[2], cmd.Organizations); err != nil {
+	if debug != nil {
+		t.debug = debug[1]
+	}
+	if t.data, err = workload.Setup(t.child.Host, owners[0], owners[1], owners[2], cmd.Organizations); err != nil {
 		return err
 	}
-	t.source, t.store = t.data.Source(host(t.child)), processes
+	t.source, t.store = t.data.Source(t.child.Host), processes
 	c.targets[name] = t
 	return nil
 }
@@ -118,16 +127,25 @@ const (
 )
 
 // writeConfig makes a folder with the config of a Latchkey.
-func writeConfig(dir, store string) error {
+func writeConfig(dir, store, listen string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, configFile), fmt.Appendf(nil, "listen: 127.0.0.1:0\nstore: %q\n", store), 0o600)
+	return os.WriteFile(filepath.Join(dir, configFile), fmt.Appendf(nil, "listen: %s\nstore: %q\n", listen, store), 0o600)
 }
 
-// serve runs Latchkey in a folder.
-func serve(program, dir string) (*target, error) {
-	child, err := process.Start(filepath.Join(dir, "log"), program, "serve", "--config", filepath.Join(dir, configFile))
+// serve runs Latchkey in a folder, at an address that is free. It knows no more
+// of the program than its command line and that it answers /readyz.
+func serve(program, dir, store string, more ...string) (*target, error) {
+	host, err := process.FreeHost()
+	if err != nil {
+		return nil, err
+	}
+	if err := writeConfig(dir, store, host); err != nil {
+		return nil, err
+	}
+	args := append([]string{"serve", "--config", filepath.Join(dir, configFile)}, more...)
+	child, err := process.Start(filepath.Join(dir, "log"), host, program, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +153,6 @@ func serve(program, dir string) (*target, error) {
 }
 
 func (t *target) residentMB() float64 { return float64(process.Resident(t.pids...)) / 1e6 }
-
-func host(child *process.Child) string { return strings.TrimPrefix(child.Ready.Address, "http://") }
 
 // createOrganization creates a parent organization, empty but for its owner.
 func createOrganization(program, dir, name string) (*workload.Organization, error) {
@@ -172,17 +188,21 @@ func (c *cluster) startBaseline(dir string) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"baseline", "--file", filepath.Join(dir, "records")}
+	host, err := process.FreeHost()
+	if err != nil {
+		return err
+	}
+	args := []string{"baseline", "--listen", host, "--file", filepath.Join(dir, "records")}
 	for operation, size := range sizes {
 		args = append(args, fmt.Sprintf("--reply=%s=%d", operation, size))
 	}
-	child, err := process.Start(filepath.Join(dir, "baseline.log"), self, args...)
+	child, err := process.Start(filepath.Join(dir, "baseline.log"), host, self, args...)
 	if err != nil {
 		return err
 	}
 	c.stops = append(c.stops, child.Stop)
 	c.targets[onBaseline] = &target{
-		source: like.data.Baseline(host(child), child.Ready.Signer), data: like.data, pids: []int{child.PID}, child: child,
+		source: like.data.Baseline(host, child.Ready), data: like.data, pids: []int{child.PID}, child: child,
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,20 +72,20 @@ func (f *fixtures) create(ctx context.Context, s *size, dir string) error {
 	if err := os.RemoveAll(dir); err != nil { // of a run that was interrupted
 		return err
 	}
-	if err := writeConfig(dir, sqliteURL); err != nil {
+	if err := writeConfig(dir, sqliteURL, "127.0.0.1:0"); err != nil {
 		return err
 	}
 	o, err := createOrganization(f.latchkey, dir, "Grown")
 	if err != nil {
 		return err
 	}
-	t, err := serve(f.latchkey, dir)
+	t, err := serve(f.latchkey, dir, sqliteURL)
 	if err != nil {
 		return err
 	}
-	data, err := workload.Setup(host(t.child), o, o, o, 0)
+	data, err := workload.Setup(t.child.Host, o, o, o, 0)
 	if err == nil {
-		err = data.Fill(ctx, host(t.child), s.dimension, s.Size, s.AtWork, s.progress())
+		err = data.Fill(ctx, t.child.Host, s.dimension, s.Size, s.AtWork, s.progress())
 	}
 	t.child.Stop()
 	if err != nil {
@@ -146,20 +145,12 @@ func (f *fixtures) start(ctx context.Context, s *size, anew bool) (ms float64, e
 		}
 		unix.Sync() // writing must not go on while something is measured
 	}
-	if s.target, err = serve(f.latchkey, dir); err != nil {
+	if s.target, err = serve(f.latchkey, dir, sqliteURL); err != nil {
 		return 0, err
-	}
-	reply, err := http.Get(s.target.child.Ready.Address + "/readyz")
-	if err != nil {
-		return 0, err
-	}
-	ms = float64(time.Since(s.target.child.Began)) / float64(time.Millisecond)
-	if reply.StatusCode != http.StatusOK {
-		err = fmt.Errorf("/readyz: HTTP %d", reply.StatusCode)
 	}
 	s.target.data = workload.One(s.kept.Organization, s.kept.Many, s.Size)
-	s.target.source = s.target.data.Source(host(s.target.child))
-	return ms, errors.Join(err, reply.Body.Close())
+	s.target.source = s.target.data.Source(s.target.child.Host)
+	return micros(s.target.child.ReadyIn) / 1000, nil
 }
 
 // evict drops a file from the memory of the kernel.

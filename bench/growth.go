@@ -44,6 +44,8 @@ func (cmd *growthCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(work)
+	report := &growthReport{Kind: kindGrowth, environment: newEnvironment(work, cmd.Rounds, false), Store: onSQLite, Connections: cmd.Connections}
+	report.Seconds = cmd.Time.Seconds()
 	filled := cmp.Or(cmd.Keep, cmd.Reuse, work)
 	f := &fixtures{latchkey: cmd.Latchkey, dir: filepath.Join(filled, onSQLite), work: work, fill: cmd.Reuse == ""}
 	dimensions := cmd.dimensions()
@@ -57,8 +59,6 @@ func (cmd *growthCommand) Run(ctx context.Context) error {
 	if cmd.Rounds == 0 {
 		return nil
 	}
-	report := &growthReport{Kind: kindGrowth, environment: newEnvironment(work, cmd.Rounds, false), Store: onSQLite, Connections: cmd.Connections}
-	report.Seconds = cmd.Time.Seconds()
 	for _, d := range dimensions {
 		if err := cmd.measure(ctx, f, d); err != nil {
 			return fmt.Errorf("measuring %s: %w", d.Name, err)

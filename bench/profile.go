@@ -19,7 +19,7 @@ func (m *meter) profile(all []*series, dir string) error {
 		return err
 	}
 	for _, s := range all {
-		if s.err != nil || s.target.child == nil || s.target.child.Ready.Debug == "" {
+		if s.err != nil || s.target.debug == "" {
 			continue
 		}
 		name := fmt.Sprintf("%s-%s-%d.pprof", s.Workload, s.Target, s.Connections)
@@ -39,7 +39,7 @@ func (m *meter) profileSeries(s *series, file string) error {
 	n := int(reserve*s.perSecond*seconds) + 2*s.Connections
 	sample, err := m.take(s, n, time.Duration(seconds)*time.Second, func() {
 		go func() {
-			fetched <- fetch(fmt.Sprintf("%s/?seconds=%.0f", s.target.child.Ready.Debug, seconds), file)
+			fetched <- fetch(fmt.Sprintf("http://%s/?seconds=%.0f", s.target.debug, seconds), file)
 		}()
 	})
 	if err != nil {

@@ -10,27 +10,21 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"latchkey/bench/baseline"
-	"latchkey/bench/process"
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
 )
 
 type baselineCommand struct {
-	File  string         `required:"" help:"Where records go."`
-	Reply map[string]int `help:"Sizes of the replies by operation, such as query/whoami=120."`
+	Listen string         `required:"" help:"Address to listen on."`
+	File   string         `required:"" help:"Where records go."`
+	Reply  map[string]int `help:"Sizes of the replies by operation, such as query/whoami=120."`
 }
 
 // Run serves until a signal comes.
 func (cmd *baselineCommand) Run(ctx context.Context) error {
 	collectLater()
-	s, err := baseline.Start(cmd.File, cmd.Reply)
-	if err != nil {
-		return err
-	}
-	if err := ready(process.Line{Address: s.URL, Signer: s.Address}); err != nil {
+	if err := baseline.Start(cmd.Listen, cmd.File, cmd.Reply); err != nil {
 		return err
 	}
 	<-ctx.Done()
@@ -40,7 +34,8 @@ func (cmd *baselineCommand) Run(ctx context.Context) error {
 // serveCommand is `latchkey serve` with one thing more: profiles, which the
 // product does not offer.
 type serveCommand struct {
-	Config string `required:"" help:"Config file."`
+	Config   string `required:"" help:"Config file."`
+	Profiles string `required:"" help:"Address to listen on for profiles."`
 }
 
 // Run serves until a signal comes.
@@ -64,17 +59,13 @@ func (cmd *serveCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", cmd.Profiles)
 	if err != nil {
 		return err
 	}
 	profiles := &http.Server{Handler: http.HandlerFunc(pprof.Profile), ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = profiles.Serve(listener) }()
-	err = ready(process.Line{Address: srv.BaseURL(), Debug: "http://" + listener.Addr().String()})
-	if err == nil {
-		err = srv.Run(ctx)
-	}
-	return errors.Join(err, profiles.Close())
+	return errors.Join(srv.Run(ctx), profiles.Close())
 }
 
 // collectLater does what cmd/latchkey does: servers that are compared must not
@@ -83,15 +74,4 @@ func collectLater() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(300)
 	}
-}
-
-// ready tells the process that started this one.
-func ready(line process.Line) error {
-	line.Message = "ready"
-	text, err := json.Marshal(line)
-	if err != nil {
-		return err
-	}
-	_, err = os.Stdout.Write(append(text, '\n'))
-	return err
 }

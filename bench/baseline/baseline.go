@@ -28,40 +28,28 @@ import (
 // linger is the longest wait for other records to flush together with.
 const linger = time.Millisecond
 
-// Server is a running baseline.
-type Server struct {
-	URL string
-	// Address is the Ethereum address of the key that it signs with.
-	Address string
-
+// server is a running baseline.
+type server struct {
 	key    *secp256k1.PrivateKey
 	stamps stamps
 	log    *recordLog
 	pads   map[string]string
 }
 
-// Start listens on a free port of the loopback interface and serves until the
-// process ends. Records go
-// to a file. Replies have the sizes that are given by operation, such as
-// query/whoami: those of the service that is compared with it.
-func Start(file string, replySizes map[string]int) (*Server, error) {
+// Start serves at host until the process ends. Records go to a file. Replies
+// have the sizes that are given by operation, such as query/whoami: those of
+// the service that is compared with it. GET /readyz answers with the Ethereum
+// address of the key that signs.
+func Start(host, file string, replySizes map[string]int) error {
 	key, err := secp256k1.GeneratePrivateKey()
 	if err != nil {
-		return nil, err
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
+		return err
 	}
 	log, err := openLog(file, linger)
 	if err != nil {
-		_ = listener.Close()
-		return nil, err
+		return err
 	}
-	s := &Server{
-		URL: "http://" + listener.Addr().String(), Address: address(key.PubKey()),
-		key: key, log: log, pads: map[string]string{},
-	}
+	s := &server{key: key, log: log, pads: map[string]string{}}
 	for operation, size := range replySizes {
 		bare := len(activity(nil, make([]byte, 65), ""))
 		if strings.HasPrefix(operation, "query/") {
@@ -69,14 +57,26 @@ func Start(file string, replySizes map[string]int) (*Server, error) {
 		}
 		s.pads[operation] = strings.Repeat("x", max(0, size-bare))
 	}
+	listener, err := net.Listen("tcp", host)
+	if err != nil {
+		return err
+	}
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /readyz", s.signer)
 	mux.HandleFunc("POST /public/v1/query/{operation}", s.query)
 	mux.HandleFunc("POST /public/v1/submit/{operation}", s.submit)
 	go func() { _ = (&http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}).Serve(listener) }()
-	return s, nil
+	return nil
 }
 
-func (s *Server) query(w http.ResponseWriter, r *http.Request) {
+// signer answers in lower case.
+func (s *server) signer(w http.ResponseWriter, _ *http.Request) {
+	h := sha3.NewLegacyKeccak256()
+	h.Write(s.key.PubKey().SerializeUncompressed()[1:])
+	write(w, fmt.Appendf(nil, "0x%x", h.Sum(nil)[12:]))
+}
+
+func (s *server) query(w http.ResponseWriter, r *http.Request) {
 	if _, err := s.read(r); err != nil {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
@@ -86,7 +86,7 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 
 // submit signs the hash of the body, which the stamp needed anyway; what is in
 // the body does not matter to a bare server.
-func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
+func (s *server) submit(w http.ResponseWriter, r *http.Request) {
 	s.log.enter()
 	defer s.log.leave()
 	digest, err := s.read(r)
@@ -117,7 +117,7 @@ func activity(b, signature []byte, pad string) []byte {
 }
 
 // read reads the body, checks its stamp and returns the body's hash.
-func (s *Server) read(r *http.Request) (digest [32]byte, err error) {
+func (s *server) read(r *http.Request) (digest [32]byte, err error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, 1<<20))
 	if err != nil {
 		return digest, err
@@ -129,11 +129,4 @@ func write(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body) // it fails only when the client is gone
-}
-
-// address is the Ethereum address of a key, in lower case.
-func address(key *secp256k1.PublicKey) string {
-	h := sha3.NewLegacyKeccak256()
-	h.Write(key.SerializeUncompressed()[1:])
-	return "0x" + hex.EncodeToString(h.Sum(nil)[12:])
 }

@@ -12,17 +12,21 @@ import (
 	"testing/synctest"
 	"time"
 
+	"latchkey/bench/process"
 	"latchkey/client"
 )
 
-func start(t *testing.T, sizes map[string]int) (s *Server, file string) {
+func start(t *testing.T, sizes map[string]int) (url, file string) {
 	t.Helper()
-	file = filepath.Join(t.TempDir(), "records")
-	s, err := Start(file, sizes)
+	host, err := process.FreeHost()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, file
+	file = filepath.Join(t.TempDir(), "records")
+	if err := Start(host, file, sizes); err != nil {
+		t.Fatal(err)
+	}
+	return "http://" + host + "/public/v1/", file
 }
 
 // post sends the body {} with a stamp over signed by a new key of a curve.
@@ -54,12 +58,12 @@ func post(t *testing.T, url string, c client.Curve, signed string) (int, []byte)
 }
 
 func TestReplies(t *testing.T) {
-	s, file := start(t, map[string]int{"query/whoami": 150, "submit/sign": 1700})
-	status, reply := post(t, s.URL+"/public/v1/query/whoami", client.P256, "{}")
+	url, file := start(t, map[string]int{"query/whoami": 150, "submit/sign": 1700})
+	status, reply := post(t, url+"query/whoami", client.P256, "{}")
 	if status != 200 || len(reply) != 150 {
 		t.Errorf("query: HTTP %d, %d bytes: %s", status, len(reply), reply)
 	}
-	status, reply = post(t, s.URL+"/public/v1/submit/sign", client.P256, "{}")
+	status, reply = post(t, url+"submit/sign", client.P256, "{}")
 	if status != 200 || len(reply) != 1700 || !bytes.Contains(reply, []byte(`"ACTIVITY_STATUS_COMPLETED"`)) {
 		t.Errorf("submit: HTTP %d, %d bytes: %s", status, len(reply), reply)
 	}
@@ -73,12 +77,12 @@ func TestReplies(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	s, _ := start(t, nil)
+	url, _ := start(t, nil)
 	for _, path := range []string{"query/whoami", "submit/sign"} {
-		if status, reply := post(t, s.URL+"/public/v1/"+path, client.P256, "{ }"); status != 401 {
+		if status, reply := post(t, url+path, client.P256, "{ }"); status != 401 {
 			t.Errorf("%s, stamp of another body: HTTP %d: %s", path, status, reply)
 		}
-		if status, reply := post(t, s.URL+"/public/v1/"+path, client.Ed25519, "{}"); status != 401 {
+		if status, reply := post(t, url+path, client.Ed25519, "{}"); status != 401 {
 			t.Errorf("%s, stamp of another curve: HTTP %d: %s", path, status, reply)
 		}
 	}

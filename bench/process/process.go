@@ -6,46 +6,53 @@
 package process
 
 import (
-	"bytes"
 	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/go-json-experiment/json"
 )
 
 // Child is a server that was started.
 type Child struct {
-	PID   int
-	Ready Line      // the line by which it said that it is ready
-	Began time.Time // when it was started
+	PID     int
+	Host    string        // HOST:PORT
+	Ready   string        // what it answered when it was ready
+	ReadyIn time.Duration // from its start
 
 	process *os.Process
 	exited  chan struct{}
 }
 
-// Line is what a server logs when it is ready, as JSON.
-type Line struct {
-	Message string `json:"msg"`
-	Address string `json:"address"` // the base URL at which it answers
-	Signer  string `json:"signer"`  // baseline: the Ethereum address of its key
-	Debug   string `json:"debug"`   // profiled servers: the base URL of profiles
-}
-
 const (
-	// readyIn is generous: a server may have to recover what a killed one left.
-	readyIn = 2 * time.Minute
+	// readyLimit is generous: a server may have to recover what a killed one left.
+	readyLimit = 2 * time.Minute
 	// pollEvery is also the resolution of the time until a server is ready.
 	pollEvery = 2 * time.Millisecond
 )
 
-// Start runs a program that writes to the file log, and returns when a line of
-// JSON there says that it is ready.
-func Start(log, program string, args ...string) (*Child, error) {
+// FreeHost is an address on the loopback interface for a server to come. Its
+// port is below those that the kernel hands out itself, so that no connection
+// takes it meanwhile.
+func FreeHost() (string, error) {
+	for range 100 {
+		host := fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000))
+		if listener, err := net.Listen("tcp", host); err == nil {
+			return host, listener.Close()
+		}
+	}
+	return "", fmt.Errorf("no port is free")
+}
+
+// Start runs a program that writes to the file log, and returns when GET
+// /readyz at host is answered with 200.
+func Start(log, host, program string, args ...string) (*Child, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -54,15 +61,17 @@ func Start(log, program string, args ...string) (*Child, error) {
 	cmd := exec.Command(program, args...)
 	cmd.Stdout, cmd.Stderr = file, file
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	c := &Child{Began: time.Now(), exited: make(chan struct{})}
+	began := time.Now()
+	c := &Child{Host: host, exited: make(chan struct{})}
 	if err := c.run(cmd); err != nil {
 		return nil, err
 	}
 	c.PID, c.process = cmd.Process.Pid, cmd.Process
-	if c.Ready, err = c.await(log); err != nil {
+	if err := c.await(); err != nil {
 		c.Stop()
-		return nil, fmt.Errorf("%s: %w", program, err)
+		return nil, fmt.Errorf("%s: %w:\n%s", program, err, tail(log))
 	}
+	c.ReadyIn = time.Since(began)
 	return c, nil
 }
 
@@ -83,23 +92,27 @@ func (c *Child) run(cmd *exec.Cmd) error {
 	return <-started
 }
 
-// await waits for the line in the log.
-func (c *Child) await(log string) (Line, error) {
-	deadline := time.After(readyIn)
+// await asks until the server is ready.
+func (c *Child) await() error {
+	client := http.Client{Timeout: readyLimit, Transport: &http.Transport{DisableKeepAlives: true}}
+	deadline := time.After(readyLimit)
 	for {
 		select {
 		case <-c.exited:
-			return Line{}, fmt.Errorf("it ended before it was ready:\n%s", tail(log))
+			return fmt.Errorf("it ended before it was ready")
 		case <-deadline:
-			return Line{}, fmt.Errorf("it is not ready after %v:\n%s", readyIn, tail(log))
+			return fmt.Errorf("it is not ready after %v", readyLimit)
 		case <-time.After(pollEvery):
 		}
-		text, _ := os.ReadFile(log)
-		for found := range bytes.Lines(text) {
-			var line Line
-			if json.Unmarshal(found, &line) == nil && line.Message == "ready" {
-				return line, nil
-			}
+		reply, err := client.Get("http://" + c.Host + "/readyz")
+		if err != nil {
+			continue // it does not listen yet
+		}
+		text, err := io.ReadAll(reply.Body)
+		_ = reply.Body.Close()
+		if err == nil && reply.StatusCode == http.StatusOK {
+			c.Ready = string(text)
+			return nil
 		}
 	}
 }

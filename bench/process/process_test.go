@@ -2,6 +2,9 @@ package process
 
 import (
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -10,18 +13,24 @@ import (
 )
 
 func TestStart(t *testing.T) {
-	c, err := Start(filepath.Join(t.TempDir(), "log"), "sh", "-c", `echo 'starting up'; echo '{"msg":"ready","address":"http://127.0.0.1:1"}'; exec tail -f /dev/null`)
+	ready := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path) }))
+	defer ready.Close()
+	host := strings.TrimPrefix(ready.URL, "http://")
+	c, err := Start(filepath.Join(t.TempDir(), "log"), host, "tail", "-f", "/dev/null")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Ready.Address != "http://127.0.0.1:1" || len(ReadCPU(c.PID)) != 1 || Resident(c.PID) == 0 {
+	if c.Ready != "/readyz" || len(ReadCPU(c.PID)) != 1 || Resident(c.PID) == 0 {
 		t.Errorf("got %+v", c)
 	}
 	c.Stop()
 	if err := syscall.Kill(c.PID, 0); !errors.Is(err, syscall.ESRCH) || len(ReadCPU(c.PID)) != 0 || Resident(c.PID) != 0 {
 		t.Errorf("it is still there: %v", err)
 	}
-	_, err = Start(filepath.Join(t.TempDir(), "log"), "sh", "-c", "echo out of luck >&2; exit 3")
+	if host, err = FreeHost(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Start(filepath.Join(t.TempDir(), "log"), host, "sh", "-c", "echo out of luck >&2; exit 3")
 	if err == nil || !strings.Contains(err.Error(), "out of luck") {
 		t.Errorf("got %v", err)
 	}
