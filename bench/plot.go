@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"latchkey/bench/workload"
 )
@@ -26,9 +28,10 @@ func (cmd *plotCommand) Run() error {
 	if err := os.MkdirAll(cmd.Out, 0o755); err != nil {
 		return err
 	}
-	for name, c := range r.charts() {
+	charts := r.charts()
+	for _, name := range slices.Sorted(maps.Keys(charts)) {
 		file := filepath.Join(cmd.Out, "growth-"+r.Store+"-"+name+".svg")
-		if err := os.WriteFile(file, []byte(c.svg()), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(charts[name].svg()), 0o644); err != nil {
 			return err
 		}
 		fmt.Println(file)
