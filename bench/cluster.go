@@ -75,16 +75,16 @@ func (cmd *runCommand) start(ctx context.Context, dir string) (_ *cluster, err e
 // startLatchkey runs a program in a folder, on a store of its own, and sets it
 // up.
 func (cmd *runCommand) startLatchkey(ctx context.Context, c *cluster, name, program, dir string) error {
-	address, processes := sqliteURL, (func() []int)(nil)
+	store, processes := sqliteURL, (func() []int)(nil)
 	if strings.HasPrefix(name, onPostgres) {
 		d, err := newDatabase(ctx, cmd.Postgres)
 		if err != nil {
 			return err
 		}
 		c.stops = append(c.stops, d.drop)
-		address, processes = d.url.String(), d.processes
+		store, processes = d.url.String(), d.processes
 	}
-	if err := writeConfig(dir, address, "127.0.0.1:0"); err != nil {
+	if err := writeConfig(dir, store, "127.0.0.1:0"); err != nil {
 		return err
 	}
 	var owners [3]*workload.Organization
@@ -94,25 +94,15 @@ func (cmd *runCommand) startLatchkey(ctx context.Context, c *cluster, name, prog
 			return err
 		}
 	}
-	var debug []string
+	start := serve
 	if cmd.Profile != "" && !strings.HasSuffix(name, old) {
-		free, err := process.FreeHost()
-		if err != nil {
-			return err
-		}
-		debug = []string{"--profiles", free}
-		if program, err = os.Executable(); err != nil { // this program has a command serve, too
-			return err
-		}
+		start = serveProfiled
 	}
-	t, err := serve(program, dir, address, debug...)
+	t, err := start(program, dir, store)
 	if err != nil {
 		return err
 	}
 	c.stops = append(c.stops, t.child.Stop)
-	if debug != nil {
-		t.debug = debug[1]
-	}
 	if t.data, err = workload.Setup(t.child.Host, owners[0], owners[1], owners[2], cmd.Organizations); err != nil {
 		return err
 	}
@@ -136,7 +126,29 @@ func writeConfig(dir, store, listen string) error {
 
 // serve runs Latchkey in a folder, at an address that is free. It knows no more
 // of the program than its command line and that it answers /readyz.
-func serve(program, dir, store string, more ...string) (*target, error) {
+func serve(program, dir, store string) (*target, error) {
+	return serveWith(program, dir, store, "serve", "--config", filepath.Join(dir, configFile))
+}
+
+// serveProfiled runs this program in place of Latchkey: it has a command serve,
+// too.
+func serveProfiled(_, dir, store string) (*target, error) {
+	debug, err := process.FreeHost()
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	t, err := serveWith(self, dir, store, "serve", "--config", filepath.Join(dir, configFile), "--profiles", debug)
+	if err == nil {
+		t.debug = debug
+	}
+	return t, err
+}
+
+func serveWith(program, dir, store string, args ...string) (*target, error) {
 	host, err := process.FreeHost()
 	if err != nil {
 		return nil, err
@@ -144,7 +156,6 @@ func serve(program, dir, store string, more ...string) (*target, error) {
 	if err := writeConfig(dir, store, host); err != nil {
 		return nil, err
 	}
-	args := append([]string{"serve", "--config", filepath.Join(dir, configFile)}, more...)
 	child, err := process.Start(filepath.Join(dir, "log"), host, program, args...)
 	if err != nil {
 		return nil, err
