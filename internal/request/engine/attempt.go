@@ -72,6 +72,10 @@ func (t *attempt) replay(recorded *domain.Activity) (*Reply, error) {
 			return t.answer(recorded)
 		}
 		return t.takeOver(recorded)
+	case t.submission.intent.OwnUser == activity.Submitter:
+		// The reply would be another user's session or login.
+		return nil, fault.Taken("another user has submitted the same bytes, and what they ask for is about its submitter alone; " +
+			"sign a request with another timestampMs")
 	}
 	return t.answer(recorded)
 }

@@ -29,9 +29,11 @@ func (t *attempt) vote() (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The same vote once more is answered as it was, however old it is.
+	// The same vote once more is answered as it was, however old it is. The same
+	// bytes from another user are another vote: a back end may prepare one body
+	// for several approvers.
 	message := string(t.submission.body)
-	if slices.ContainsFunc(a.Votes, func(v domain.Vote) bool { return v.Message == message }) {
+	if slices.ContainsFunc(a.Votes, func(v domain.Vote) bool { return v.Message == message && v.UserID == t.who.user.ID }) {
 		return t.outcome(a)
 	}
 	if err := t.submission.checkFresh(t.Now()); err != nil {

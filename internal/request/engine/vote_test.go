@@ -141,6 +141,53 @@ func TestSameBytesApprove(t *testing.T) {
 	})
 }
 
+// TestSameApprovalOfTwoUsers counts two votes when two users approve with the
+// same bytes, as a back end may prepare them.
+func TestSameApprovalOfTwoUsers(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		bob := s.NewUser(t, s.Root, "Bob", client.Ed25519)
+		s.Root.Submit(t, "update_root_quorum", m{"threshold": 3, "userIds": []any{s.Root.UserID, ada.UserID, bob.UserID}})
+		a := s.Root.Submit(t, "create_wallet", m{"walletName": "Treasury", "accounts": []any{}})
+		approval := ada.Body(t, "approve_activity", fingerprint(a))
+		wantStatus(t, ada.MustPost(t, "approve_activity", approval).Get("activity"), waits)
+		wantStatus(t, ada.MustPost(t, "approve_activity", approval).Get("activity"), waits)
+		done := bob.MustPost(t, "approve_activity", approval).Get("activity")
+		wantStatus(t, done, completed)
+		for i, who := range []*Caller{s.Root, ada, bob} {
+			if got := done.Get("votes", i, "userId").Text(); got != who.UserID {
+				t.Errorf("vote %d is of %s, want %s", i, got, who.UserID)
+			}
+		}
+	})
+}
+
+// TestSameBytesAboutTheSubmitter refuses bytes that another user has sent, where
+// the reply is about its submitter alone: it would be that user's session.
+func TestSameBytesAboutTheSubmitter(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		key, err := client.GenerateKey(client.P256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for operation, parameters := range map[string]m{
+			"create_read_only_session": {},
+			"stamp_login":              {"publicKey": key.PublicKey()},
+		} {
+			body := s.Root.Body(t, operation, parameters)
+			first := s.Root.MustPost(t, operation, body)
+			refusal := ada.RefusedBody(t, http.StatusConflict, operation, body)
+			if message := refusal.Get("message").Text(); !strings.Contains(message, "another user") || !strings.Contains(message, "timestampMs") {
+				t.Errorf("%s: %s", operation, message)
+			}
+			if again := s.Root.MustPost(t, operation, body); again.Get("activity", "id").Text() != first.Get("activity", "id").Text() {
+				t.Errorf("%s: the submitter does not get the same activity again", operation)
+			}
+		}
+	})
+}
+
 // TestSpoiltRequest sends another user's bytes first, without the right to: that
 // user still gets what they may do.
 func TestSpoiltRequest(t *testing.T) {
