@@ -134,6 +134,18 @@ func (c *Commit) Appends() bool { return c.Activity != nil && c.leavesItems() }
 // Checks reports whether the commit does nothing but look at the version.
 func (c *Commit) Checks() bool { return c.Activity == nil && c.leavesItems() }
 
+// Size is how many bytes of bodies the commit holds.
+func (c *Commit) Size() int {
+	n := 0
+	if c.Activity != nil {
+		n += len(c.Activity.Body)
+	}
+	for i := range c.Changes {
+		n += len(c.Changes[i].Body)
+	}
+	return n
+}
+
 func (c *Commit) leavesItems() bool {
 	return !c.Raises() && len(c.Changes) == 0 && len(c.Creates) == 0
 }

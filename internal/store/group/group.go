@@ -1,16 +1,17 @@
 // Package group gathers commits that arrive at about the same time, so that
-// they share one flush to the disk. Both drivers use it.
+// they share one flush to the disk. Both drivers use it: [Queue] collects the
+// commits, and [Queue.Run] is the loop that writes them.
 //
-// Invariants: an entry is handed to at most one taker; an entry whose caller
-// gave up before it was taken is handed to none; every taken entry is finished
-// by its taker exactly once; after Close nothing enters, and takers get what is
-// left before they are told to stop.
+// Invariants: a commit is handed to at most one writer; one whose caller gave
+// up before it was taken is handed to none; every commit that was taken is
+// answered exactly once, with its own outcome; after Close nothing enters, and
+// the writers write what is left before they stop.
 //
 // Why wait at all: while a flush of some 70 µs runs, other requests are still
 // busy on the same cores, so the next group would hold one or two commits. A
-// taker therefore lingers, but only for company it has reason to expect: as
-// many commits as were outstanding when the last group finished. A caller that
-// is alone never waits.
+// writer therefore lingers, but only for commits it has reason to expect: as
+// many as were outstanding when the last group finished. A caller that is alone
+// never waits.
 package group
 
 import (
@@ -23,48 +24,48 @@ import (
 	"latchkey/internal/store"
 )
 
-// ErrClosed is returned for whatever arrives after Close.
+// ErrClosed is returned for every commit that arrives after [Queue.Close].
 var ErrClosed = errors.New("store: closed")
 
 // Config bounds the groups. The zero value is usable.
 type Config struct {
-	Takers     int           // how many goroutines call Take; 0: 1
-	Linger     time.Duration // longest wait for company; 0: 1 ms; negative: none
+	Writers    int           // how many goroutines call Run; 0: 1
+	Linger     time.Duration // longest wait for more commits; 0: 1 ms; negative: none
 	MaxEntries int           // 0: 512
 	MaxBytes   int           // of bodies; 0: 8 MiB
 }
 
-// Entry is one commit in the queue. Its taker reads Commit and calls Finish.
-type Entry struct {
-	Commit *store.Commit
+// entry is one commit in the queue.
+type entry struct {
+	commit *store.Commit
 
 	size  int
 	taken bool // guarded by Queue.mu
 	done  chan error
 }
 
-// Queue holds the commits that wait for a taker.
+// Queue holds the commits that wait for a writer.
 type Queue struct {
 	cfg Config
 
-	// lead is held, by filling it, by the one taker that is collecting, so that
-	// two takers do not split one group between them.
-	lead  chan struct{}
-	timer *time.Timer // guarded by lead
+	// collecting is held, by filling it, by the one writer that collects, so
+	// that two writers do not split one group between them.
+	collecting chan struct{}
+	timer      *time.Timer // guarded by collecting
 
 	mu       sync.Mutex
-	waiting  []*Entry
+	waiting  []*entry
 	inflight int  // taken, not finished
 	expected int  // commits outstanding when the last group finished
-	wakeAt   int  // the collecting taker sleeps until this many wait; 0: awake
+	wakeAt   int  // the collecting writer sleeps until this many wait; 0: awake
 	closed   bool // nothing enters any more
 	wake     chan struct{}
 }
 
 // New returns an empty queue.
 func New(cfg Config) *Queue {
-	if cfg.Takers <= 0 {
-		cfg.Takers = 1
+	if cfg.Writers <= 0 {
+		cfg.Writers = 1
 	}
 	if cfg.Linger == 0 {
 		cfg.Linger = time.Millisecond
@@ -77,17 +78,17 @@ func New(cfg Config) *Queue {
 	}
 	t := time.NewTimer(time.Hour)
 	t.Stop()
-	return &Queue{cfg: cfg, lead: make(chan struct{}, 1), timer: t, wake: make(chan struct{}, 1)}
+	return &Queue{cfg: cfg, collecting: make(chan struct{}, 1), timer: t, wake: make(chan struct{}, 1)}
 }
 
-// Do queues c, calls its Meanwhile, and waits for its outcome. If ctx ends first the commit is
-// withdrawn; if a taker already has it, it may still happen, so c must not be
-// changed even then.
+// Do queues c, calls its During, and waits for its outcome. If ctx ends first
+// the commit is withdrawn; if a writer already has it, it may still happen, so c
+// must not be changed even then.
 func (q *Queue) Do(ctx context.Context, c *store.Commit) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	e := &Entry{Commit: c, size: size(c), done: make(chan error, 1)}
+	e := &entry{commit: c, size: c.Size(), done: make(chan error, 1)}
 	q.mu.Lock()
 	if q.closed {
 		q.mu.Unlock()
@@ -113,18 +114,18 @@ func (q *Queue) Do(ctx context.Context, c *store.Commit) error {
 	}
 	q.mu.Unlock()
 	select {
-	case err := <-e.done: // it was answered meanwhile: the truth is better
+	case err := <-e.done: // it was answered in the meantime: the outcome is known
 		return err
 	default:
 		return ctx.Err()
 	}
 }
 
-// Take waits for commits and returns a group of them; false means that the
-// queue is closed and empty. Finish must follow for every entry.
-func (q *Queue) Take() ([]*Entry, bool) {
-	q.lead <- struct{}{}
-	defer func() { <-q.lead }()
+// take waits for commits and returns a group of them; false means that the
+// queue is closed and empty. finish must follow for every entry.
+func (q *Queue) take() ([]*entry, bool) {
+	q.collecting <- struct{}{}
+	defer func() { <-q.collecting }()
 
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -135,7 +136,7 @@ func (q *Queue) Take() ([]*Entry, bool) {
 		q.sleep(1, nil)
 	}
 	q.linger()
-	// A caller may have withdrawn while the taker lingered.
+	// A caller may have withdrawn while this writer lingered.
 	if len(q.waiting) == 0 {
 		return nil, true
 	}
@@ -154,19 +155,19 @@ func (q *Queue) Take() ([]*Entry, bool) {
 	return got, true
 }
 
-// Finish tells the callers of a group what became of their commits; errs has
-// one entry for each, nil for done.
-func (q *Queue) Finish(group []*Entry, errs []error) {
+// finish tells the callers of a group the outcomes of their commits; there is
+// one for each, nil for done.
+func (q *Queue) finish(group []*entry, outcomes []error) {
 	q.mu.Lock()
 	q.expected = len(q.waiting) + q.inflight
 	q.inflight -= len(group)
 	q.mu.Unlock()
 	for i, e := range group {
-		e.done <- errs[i]
+		e.done <- outcomes[i]
 	}
 }
 
-// Close lets nothing more in. Takers still get what is waiting.
+// Close lets nothing more in. What is waiting is still written.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -174,15 +175,15 @@ func (q *Queue) Close() {
 	q.signal()
 }
 
-// linger waits, with mu held, until the expected company is here or the time
-// is up. The commits in flight with another taker cannot come, and with
-// several takers each waits for its share only, so that one collects while
+// linger waits, with mu held, until the expected commits are here or the time
+// is up. The commits in flight with another writer cannot come, and with
+// several writers each waits for its share only, so that one collects while
 // another flushes.
 func (q *Queue) linger() {
 	if q.cfg.Linger < 0 || q.closed {
 		return
 	}
-	want := min(q.expected-q.inflight, (q.expected+q.cfg.Takers-1)/q.cfg.Takers, q.cfg.MaxEntries)
+	want := min(q.expected-q.inflight, (q.expected+q.cfg.Writers-1)/q.cfg.Writers, q.cfg.MaxEntries)
 	if len(q.waiting) >= want {
 		return
 	}
@@ -198,7 +199,7 @@ func (q *Queue) linger() {
 // sleep releases mu until n commits wait, the queue is closed, or timeout; it
 // reports whether it was woken.
 func (q *Queue) sleep(n int, timeout <-chan time.Time) bool {
-	select { // drop a signal that came while nobody slept
+	select { // drop a signal that came while no writer slept
 	case <-q.wake:
 	default:
 	}
@@ -215,7 +216,7 @@ func (q *Queue) sleep(n int, timeout <-chan time.Time) bool {
 	return woken
 }
 
-// signal wakes the sleeping taker if it has what it waits for; mu is held.
+// signal wakes the sleeping writer if it has what it waits for; mu is held.
 func (q *Queue) signal() {
 	if q.wakeAt == 0 || (len(q.waiting) < q.wakeAt && !q.closed) {
 		return
@@ -224,16 +225,4 @@ func (q *Queue) signal() {
 	case q.wake <- struct{}{}:
 	default:
 	}
-}
-
-// size estimates what a commit adds to a group.
-func size(c *store.Commit) int {
-	n := 0
-	if c.Activity != nil {
-		n += len(c.Activity.Body)
-	}
-	for i := range c.Changes {
-		n += len(c.Changes[i].Body)
-	}
-	return n
 }

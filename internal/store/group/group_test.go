@@ -14,24 +14,18 @@ import (
 	"latchkey/internal/store/group"
 )
 
-// start lets one taker work, each group taking flush, and returns the sizes of
+// start lets one writer work, each group taking flush, and returns the sizes of
 // the groups it got.
 func start(q *group.Queue, flush time.Duration) (sizes func() []int) {
 	var mu sync.Mutex
 	var got []int
-	go func() {
-		for {
-			entries, ok := q.Take()
-			if !ok {
-				return
-			}
-			mu.Lock()
-			got = append(got, len(entries))
-			mu.Unlock()
-			time.Sleep(flush)
-			q.Finish(entries, make([]error, len(entries)))
-		}
-	}()
+	go q.Run(group.Writer{Transact: func(_ context.Context, commits []*store.Commit) ([]error, error) {
+		mu.Lock()
+		got = append(got, len(commits))
+		mu.Unlock()
+		time.Sleep(flush)
+		return make([]error, len(commits)), nil
+	}})
 	return func() []int {
 		mu.Lock()
 		defer mu.Unlock()
@@ -56,7 +50,7 @@ func TestAloneDoesNotWait(t *testing.T) {
 	})
 }
 
-func TestCompanyIsWaitedFor(t *testing.T) {
+func TestExpectedCommitsAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := group.New(group.Config{})
 		defer q.Close()
@@ -104,11 +98,14 @@ func TestWithdrawn(t *testing.T) {
 			t.Fatal(err)
 		}
 		go func() { outcome <- q.Do(t.Context(), &store.Commit{Org: "kept"}) }()
-		entries, ok := q.Take()
-		if !ok || len(entries) != 1 || entries[0].Commit.Org != "kept" {
-			t.Fatalf("took %d entries", len(entries))
-		}
-		q.Finish(entries, []error{store.ErrConflict})
+		synctest.Wait()
+		q.Close()
+		q.Run(group.Writer{Transact: func(_ context.Context, commits []*store.Commit) ([]error, error) {
+			if len(commits) != 1 || commits[0].Org != "kept" {
+				t.Errorf("took %d commits", len(commits))
+			}
+			return []error{store.ErrConflict}, nil
+		}})
 		if err := <-outcome; !errors.Is(err, store.ErrConflict) {
 			t.Fatal(err)
 		}
@@ -122,50 +119,56 @@ func TestTaken(t *testing.T) {
 		q := group.New(group.Config{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		outcome := make(chan error)
-		go func() { outcome <- q.Do(ctx, &store.Commit{}) }()
-		entries, _ := q.Take()
-		if err := <-outcome; !errors.Is(err, context.DeadlineExceeded) {
+		written := make(chan struct{})
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			q.Run(group.Writer{Transact: func(_ context.Context, commits []*store.Commit) ([]error, error) {
+				<-written
+				return make([]error, len(commits)), nil
+			}})
+		}()
+		if err := q.Do(ctx, &store.Commit{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
-		q.Finish(entries, []error{nil}) // must not block
+		close(written)
+		q.Close()
+		<-ended // telling a caller that is gone must not block
 	})
 }
 
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := group.New(group.Config{})
-		outcome := make(chan error)
+		outcome := make(chan error, 1)
 		go func() { outcome <- q.Do(t.Context(), &store.Commit{}) }()
 		synctest.Wait()
 		q.Close()
 		if err := q.Do(t.Context(), &store.Commit{}); !errors.Is(err, group.ErrClosed) {
 			t.Errorf("after Close: %v", err)
 		}
-		entries, ok := q.Take()
-		if !ok || len(entries) != 1 {
-			t.Fatalf("what was waiting is lost: %d, %t", len(entries), ok)
-		}
-		q.Finish(entries, []error{nil})
-		if err := <-outcome; err != nil {
-			t.Error(err)
-		}
-		if _, ok := q.Take(); ok {
-			t.Error("takes from an empty closed queue")
+		sizes := 0
+		q.Run(group.Writer{Transact: func(_ context.Context, commits []*store.Commit) ([]error, error) {
+			sizes += len(commits)
+			return make([]error, len(commits)), nil
+		}})
+		if err := <-outcome; err != nil || sizes != 1 {
+			t.Errorf("what was waiting: %d commits, %v", sizes, err)
 		}
 	})
 }
 
-// TestCloseWakes: a taker that sleeps learns of the end.
+// TestCloseWakes: a writer that sleeps learns of the end.
 func TestCloseWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := group.New(group.Config{Takers: 2})
+		q := group.New(group.Config{Writers: 2})
 		var wg sync.WaitGroup
 		for range 2 {
 			wg.Go(func() {
-				if _, ok := q.Take(); ok {
+				q.Run(group.Writer{Transact: func(context.Context, []*store.Commit) ([]error, error) {
 					t.Error("took from an empty queue")
-				}
+					return nil, nil
+				}})
 			})
 		}
 		synctest.Wait()

@@ -86,7 +86,7 @@ func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
 		return nil, err
 	}
 	db := &DB{
-		queue:   group.New(group.Config{Takers: committers, Linger: cfg.Linger}),
+		queue:   group.New(group.Config{Writers: committers, Linger: cfg.Linger}),
 		timeout: cfg.Timeout,
 		schema:  int64(len(steps)),
 	}

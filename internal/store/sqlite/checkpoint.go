@@ -42,12 +42,7 @@ type wal struct {
 func (w *wal) wrote(commits []*store.Commit) {
 	w.records += len(commits)
 	for _, c := range commits {
-		if c.Activity != nil {
-			w.bytes += len(c.Activity.Body)
-		}
-		for i := range c.Changes {
-			w.bytes += len(c.Changes[i].Body)
-		}
+		w.bytes += c.Size()
 	}
 	w.dirty.Store(true)
 }

@@ -97,46 +97,11 @@ func (w *writer) close() error {
 
 // run writes until the queue is closed and empty.
 func (w *writer) run() {
-	for {
-		entries, ok := w.queue.Take()
-		if !ok {
-			return
-		}
-		if len(entries) == 0 {
-			continue
-		}
-		commits := make([]*store.Commit, len(entries))
-		for i, e := range entries {
-			commits[i] = e.Commit
-		}
-		errs := w.write(commits)
-		w.wal.wrote(commits) // before Finish, which gives the commits back to their callers
-		w.queue.Finish(entries, errs)
-		w.wal.restart(w.conn)
-	}
-}
-
-// write makes the commits durable in one transaction and returns the outcome
-// of each.
-func (w *writer) write(commits []*store.Commit) []error {
-	errs, err := w.transact(commits)
-	if err == nil {
-		return errs
-	}
-	if len(commits) == 1 {
-		return []error{err}
-	}
-	// One of them, or the disk, made SQLite fail: alone, each can only hurt
-	// itself.
-	errs = make([]error, len(commits))
-	for i := range commits {
-		one, err := w.transact(commits[i : i+1])
-		if err == nil {
-			err = one[0]
-		}
-		errs[i] = err
-	}
-	return errs
+	w.queue.Run(group.Writer{
+		Transact:    func(_ context.Context, commits []*store.Commit) ([]error, error) { return w.transact(commits) },
+		BeforeReply: w.wal.wrote,
+		AfterReply:  func() { w.wal.restart(w.conn) },
+	})
 }
 
 // transact returns the refusals of the commits, or the error with which
