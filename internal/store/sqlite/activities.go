@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,7 +23,7 @@ const completed = `ACTIVITY_STATUS_COMPLETED`
 // A list of all types looks up those that the organization has.
 func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery) (list []store.ActivityRow, err error) {
 	err = db.readers.do(ctx, func(r *reader) error {
-		return r.consistently(func() (err error) {
+		return r.inTransaction(func() (err error) {
 			list, err = r.activities(ctx, org, q)
 			return err
 		})
@@ -85,7 +84,7 @@ func (r *reader) activities(ctx context.Context, org string, q store.ActivityQue
 		all = all[:q.Limit]
 	}
 	for _, f := range all {
-		if err := r.row.query(keep, f.row); err != nil {
+		if err := r.byRowID.query(keep, f.row); err != nil {
 			return nil, err
 		}
 	}
@@ -93,18 +92,6 @@ func (r *reader) activities(ctx context.Context, org string, q store.ActivityQue
 		slices.Reverse(list)
 	}
 	return list, ctx.Err()
-}
-
-// consistently lets fn see one state of the database.
-func (r *reader) consistently(fn func() error) (err error) {
-	if _, err := r.begin.exec(); err != nil {
-		return err
-	}
-	defer func() {
-		_, ended := r.end.exec()
-		err = errors.Join(err, ended)
-	}()
-	return fn()
 }
 
 // presentTypes lists the types of activities that an organization has, leaping

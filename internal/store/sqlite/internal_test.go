@@ -68,6 +68,60 @@ func TestPragmas(t *testing.T) {
 	}
 }
 
+// TestTransactionNotEnded: a list whose transaction cannot be ended is complete,
+// and the reads after it, on the same reader, see the newest state.
+func TestTransactionNotEnded(t *testing.T) {
+	for name, spoil := range map[string]func(r *reader) error{
+		// As SQLite does by itself after some errors: ROLLBACK has nothing to end.
+		"ended before": func(r *reader) error { _, err := r.rollback.exec(); return err },
+		// ROLLBACK fails, and the transaction stays open.
+		"still open": func(r *reader) error { r.rollback = r.begin; return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, err := Open(t.Context(), filepath.Join(t.TempDir(), "latchkey.db"), Config{Readers: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			commit := func(c *store.Commit) {
+				t.Helper()
+				if err := db.Commit(t.Context(), c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			record := func(id string) {
+				t.Helper()
+				a := &store.ActivityRow{ID: id}
+				copy(a.Fingerprint[:], id)
+				commit(&store.Commit{Org: "org", Version: 1, Activity: a})
+			}
+			commit(&store.Commit{Org: "org"})
+			record("1")
+			var list []store.ActivityRow
+			err = db.readers.do(t.Context(), func(r *reader) error {
+				return r.inTransaction(func() (err error) {
+					if list, err = r.activities(t.Context(), "org", store.ActivityQuery{}); err != nil {
+						return err
+					}
+					return spoil(r)
+				})
+			})
+			if err != nil || len(list) != 1 {
+				t.Fatalf("%d activities, %v", len(list), err)
+			}
+			record("2")
+			if a, err := db.Activity(t.Context(), "org", "2"); err != nil || a == nil {
+				t.Errorf("the newest activity: %v, %v", a, err)
+			}
+			for range 2 {
+				if list, err = db.Activities(t.Context(), "org", store.ActivityQuery{}); err != nil || len(list) != 2 {
+					t.Errorf("%d activities, %v", len(list), err)
+				}
+			}
+		})
+	}
+}
+
 // TestPlans: every read finds its rows through an index, in order.
 func TestPlans(t *testing.T) {
 	db, _ := openTest(t)

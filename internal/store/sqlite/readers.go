@@ -16,7 +16,8 @@ const (
 
 // reader is one connection that only reads, with its statements.
 type reader struct {
-	conn *conn
+	path string
+	conn *conn // nil: it is opened when the reader is next lent
 
 	versionOf *stmt
 	get       *stmt
@@ -24,35 +25,35 @@ type reader struct {
 	recorded  *stmt
 	schema    *stmt
 	types     *stmt
-	row       *stmt
+	byRowID   *stmt
 	begin     *stmt
-	end       *stmt
-	// others are statements that were worth keeping, by their text.
-	others map[string]*stmt
+	rollback  *stmt
+	// cached are further statements, by their text.
+	cached map[string]*stmt
 }
 
-// maxOthers bounds the statements that a reader keeps. Lists of activities have
-// many forms, scans have four.
-const maxOthers = 32
+// maxCached bounds the further statements that a reader keeps. Lists of
+// activities have many forms, scans have four.
+const maxCached = 32
 
 // prepared returns a statement, and whether the reader keeps it.
 func (r *reader) prepared(sql string) (s *stmt, kept bool, err error) {
-	if s := r.others[sql]; s != nil {
+	if s := r.cached[sql]; s != nil {
 		return s, true, nil
 	}
-	if s, err = r.conn.prepare(sql); err != nil || len(r.others) >= maxOthers {
+	if s, err = r.conn.prepare(sql); err != nil || len(r.cached) >= maxCached {
 		return s, false, err
 	}
-	r.others[sql] = s
+	r.cached[sql] = s
 	return s, true, nil
 }
 
-func openReader(ctx context.Context, path string) (*reader, error) {
-	c, err := openConn(ctx, path, pragmas("cache_size(-8192)", "query_only(1)"))
+func (r *reader) open(ctx context.Context) error {
+	c, err := openConn(ctx, r.path, pragmas("cache_size(-8192)", "query_only(1)"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &reader{conn: c, others: map[string]*stmt{}}
+	r.conn, r.cached = c, map[string]*stmt{}
 	for _, p := range []struct {
 		to  **stmt
 		sql string
@@ -64,27 +65,48 @@ func openReader(ctx context.Context, path string) (*reader, error) {
 			WHERE org = ? AND timestamp_ms = ? AND fingerprint = ?`},
 		{&r.schema, `SELECT max(version) FROM migrations`},
 		{&r.types, presentTypes},
-		{&r.row, `SELECT ` + activityColumns + ` FROM activities WHERE rowid = ?`},
+		{&r.byRowID, `SELECT ` + activityColumns + ` FROM activities WHERE rowid = ?`},
 		{&r.begin, `BEGIN`},
-		{&r.end, `COMMIT`},
+		{&r.rollback, `ROLLBACK`},
 	} {
 		if *p.to, err = c.prepare(p.sql); err != nil {
-			return nil, errors.Join(err, r.close())
+			return errors.Join(err, r.close())
 		}
 	}
-	return r, nil
+	return nil
 }
 
+// close closes the connection, and with it a transaction that is open.
 func (r *reader) close() error {
-	for _, s := range []*stmt{r.versionOf, r.get, r.activity, r.recorded, r.schema, r.types, r.row, r.begin, r.end} {
+	if r.conn == nil {
+		return nil
+	}
+	for _, s := range []*stmt{r.versionOf, r.get, r.activity, r.recorded, r.schema, r.types, r.byRowID, r.begin, r.rollback} {
 		if s != nil {
 			_ = s.raw.Close()
 		}
 	}
-	for _, s := range r.others {
+	for _, s := range r.cached {
 		_ = s.raw.Close()
 	}
-	return r.conn.close()
+	err := r.conn.close()
+	*r = reader{path: r.path}
+	return err
+}
+
+// inTransaction lets fn see one state of the database. A transaction that
+// cannot be ended is not kept: the reader could not begin another, and would
+// show an old state to every read after this one.
+func (r *reader) inTransaction(fn func() error) error {
+	if _, err := r.begin.exec(); err != nil {
+		return err
+	}
+	defer func() {
+		if _, err := r.rollback.exec(); err != nil {
+			_ = r.close() // what fn has read is sound all the same
+		}
+	}()
+	return fn()
 }
 
 func (r *reader) version(org string) (int64, error) {
@@ -110,8 +132,8 @@ type readers struct {
 func openReaders(ctx context.Context, path string, n int) (*readers, error) {
 	p := &readers{free: make(chan *reader, n), closed: make(chan struct{})}
 	for range n {
-		r, err := openReader(ctx, path)
-		if err != nil {
+		r := &reader{path: path}
+		if err := r.open(ctx); err != nil {
 			return nil, errors.Join(err, p.close())
 		}
 		p.n++
@@ -137,6 +159,11 @@ func (p *readers) do(ctx context.Context, fn func(*reader) error) error {
 		return ctx.Err()
 	}
 	defer func() { p.free <- r }()
+	if r.conn == nil {
+		if err := r.open(ctx); err != nil {
+			return fmt.Errorf("opening the database again: %w", err)
+		}
+	}
 	return fn(r)
 }
 
