@@ -100,6 +100,17 @@ type ActivityQuery struct {
 	Limit         int // 0: all
 }
 
+// Backwards reports whether the limit counts from Before on, from older to newer
+// activities. The list is the newest first all the same.
+func (q ActivityQuery) Backwards() bool { return q.Before != "" && q.After == "" }
+
+// Distinct returns the query with each type and status once.
+func (q ActivityQuery) Distinct() ActivityQuery {
+	q.Types = slices.Compact(slices.Sorted(slices.Values(q.Types)))
+	q.Statuses = slices.Compact(slices.Sorted(slices.Values(q.Statuses)))
+	return q
+}
+
 // Commit is one atomic change of one organization, and of those that it founds.
 type Commit struct {
 	Org string
@@ -148,6 +159,15 @@ func (c *Commit) Size() int {
 
 func (c *Commit) leavesItems() bool {
 	return !c.Raises() && len(c.Changes) == 0 && len(c.Creates) == 0
+}
+
+// NonNil is for drivers, to which nil would be NULL: the empty body in place of
+// nil.
+func NonNil(body []byte) []byte {
+	if body == nil {
+		return []byte{}
+	}
+	return body
 }
 
 // Change writes one item, or deletes it when Body is nil.

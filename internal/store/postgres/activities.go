@@ -18,15 +18,11 @@ func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery)
 	if err != nil {
 		return nil, fmt.Errorf("listing activities: %w", err)
 	}
-	if backwards(q) {
+	if q.Backwards() {
 		slices.Reverse(list)
 	}
 	return list, nil
 }
-
-// backwards: before a cursor the nearest come first when counting to the
-// limit, though the list still shows the newest first.
-func backwards(q store.ActivityQuery) bool { return q.Before != "" && q.After == "" }
 
 // listActivities writes the statement. An index can deliver the rows of one
 // type, or of one status, in the order of their ids; for several it would have
@@ -34,7 +30,8 @@ func backwards(q store.ActivityQuery) bool { return q.Before != "" && q.After ==
 // limit, and at most values times limit rows are merged.
 func listActivities(org string, q store.ActivityQuery) (string, []any) {
 	var a args
-	types, statuses := distinct(q.Types), distinct(q.Statuses)
+	q = q.Distinct()
+	types, statuses := q.Types, q.Statuses
 	var values []string
 	each := `SELECT ` + activityColumns + ` FROM activities WHERE org = ` + a.add(org)
 	switch {
@@ -59,7 +56,7 @@ func listActivities(org string, q store.ActivityQuery) (string, []any) {
 		each += ` AND id > ` + a.add(q.Before)
 	}
 	order := ` ORDER BY id DESC`
-	if backwards(q) {
+	if q.Backwards() {
 		order = ` ORDER BY id`
 	}
 	if q.Limit > 0 {
@@ -70,8 +67,4 @@ func listActivities(org string, q store.ActivityQuery) (string, []any) {
 	}
 	return `SELECT a.* FROM unnest(` + a.add(values) + `::text[]) AS v (value)
 		CROSS JOIN LATERAL (` + each + order + `) AS a` + order, a
-}
-
-func distinct(values []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(values)))
 }

@@ -74,7 +74,7 @@ func (b *batch) queueAppends(numbers []int) {
 		c := b.commits[i]
 		a := c.Activity
 		orgs[k], versions[k], ids[k], times[k] = c.Org, c.Version, a.ID, a.TimestampMs
-		fingerprints[k], types[k], statuses[k], bodies[k] = a.Fingerprint[:], a.Type, a.Status, nonNil(a.Body)
+		fingerprints[k], types[k], statuses[k], bodies[k] = a.Fingerprint[:], a.Type, a.Status, store.NonNil(a.Body)
 		b.errs[i] = store.ErrConflict // unless the statement says otherwise
 	}
 	b.Queue(appendSQL, orgs, versions, ids, times, fingerprints, types, statuses, bodies).
@@ -110,7 +110,7 @@ func (b *batch) queueChange(i int) {
 	}
 	args := []any{c.Org, c.Version, orgs, kinds, ids, bodies, deletedOrgs, deletedKinds, deletedIDs, c.Creates}
 	if a := c.Activity; a != nil {
-		args = append(args, a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, nonNil(a.Body))
+		args = append(args, a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, store.NonNil(a.Body))
 	}
 	b.Queue(changeSQL(c), args...).QueryRow(func(row pgx.Row) error {
 		var locked, gate, guard int64
@@ -125,12 +125,4 @@ func (b *batch) queueChange(i int) {
 		}
 		return nil
 	})
-}
-
-// nonNil keeps an empty body from becoming NULL.
-func nonNil(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }

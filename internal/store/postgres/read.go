@@ -80,7 +80,7 @@ func (db *DB) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
 // bodyOf reads a body, never nil.
 func bodyOf(row pgx.CollectableRow) (body []byte, err error) {
 	err = row.Scan(&body)
-	return nonNil(body), err
+	return store.NonNil(body), err
 }
 
 // Organizations implements store.Driver.

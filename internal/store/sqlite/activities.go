@@ -35,10 +35,11 @@ func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery)
 }
 
 func (r *reader) activities(ctx context.Context, org string, q store.ActivityQuery) (list []store.ActivityRow, err error) {
-	column, values := "type", distinct(q.Types)
+	q = q.Distinct()
+	column, values := "type", q.Types
 	switch {
 	case len(q.Statuses) > 0 && !slices.Contains(q.Statuses, completed):
-		column, values = "status", distinct(q.Statuses)
+		column, values = "status", q.Statuses
 	case len(values) == 0:
 		if values, err = r.typesOf(org); err != nil {
 			return nil, err
@@ -77,7 +78,7 @@ func (r *reader) activities(ctx context.Context, org string, q store.ActivityQue
 		}
 	}
 	slices.SortFunc(all, func(a, b found) int { return cmp.Compare(b.id, a.id) })
-	if backwards(q) {
+	if q.Backwards() {
 		slices.Reverse(all)
 	}
 	if q.Limit > 0 && len(all) > q.Limit {
@@ -88,7 +89,7 @@ func (r *reader) activities(ctx context.Context, org string, q store.ActivityQue
 			return nil, err
 		}
 	}
-	if backwards(q) {
+	if q.Backwards() {
 		slices.Reverse(list)
 	}
 	return list, ctx.Err()
@@ -111,10 +112,6 @@ func (r *reader) typesOf(org string) (types []string, err error) {
 	return types, err
 }
 
-// backwards: before a cursor the nearest come first when counting to the
-// limit, though the list still shows the newest first.
-func backwards(q store.ActivityQuery) bool { return q.Before != "" && q.After == "" }
-
 // listActivities writes the statement for one type or status.
 func listActivities(org string, q store.ActivityQuery, column, value, columns string) (string, []any) {
 	var a args
@@ -122,10 +119,10 @@ func listActivities(org string, q store.ActivityQuery, column, value, columns st
 	if column == "status" {
 		sql += ` AND status <> '` + completed + `'` // literally, or the partial index cannot be used
 		if len(q.Types) > 0 {
-			sql += ` AND type IN (` + a.addAll(distinct(q.Types)) + `)`
+			sql += ` AND type IN (` + a.addAll(q.Types) + `)`
 		}
 	} else if len(q.Statuses) > 0 {
-		sql += ` AND status IN (` + a.addAll(distinct(q.Statuses)) + `)`
+		sql += ` AND status IN (` + a.addAll(q.Statuses) + `)`
 	}
 	if q.After != "" {
 		sql += ` AND id < ` + a.add(q.After)
@@ -133,7 +130,7 @@ func listActivities(org string, q store.ActivityQuery, column, value, columns st
 	if q.Before != "" {
 		sql += ` AND id > ` + a.add(q.Before)
 	}
-	if backwards(q) {
+	if q.Backwards() {
 		sql += ` ORDER BY id`
 	} else {
 		sql += ` ORDER BY id DESC`
@@ -160,8 +157,4 @@ func (a *args) addAll(values []string) string {
 		texts[i] = a.add(v)
 	}
 	return strings.Join(texts, ", ")
-}
-
-func distinct(values []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(values)))
 }

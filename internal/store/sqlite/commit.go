@@ -27,7 +27,7 @@ func (t *tx) apply(c *store.Commit) (refusal, err error) {
 		return store.ErrConflict, nil
 	}
 	if a := c.Activity; a != nil && c.Replaces {
-		n, err := t.stmts.replace.exec(a.Status, nonNil(a.Body), c.Org, a.ID)
+		n, err := t.stmts.replace.exec(a.Status, store.NonNil(a.Body), c.Org, a.ID)
 		if err != nil {
 			return nil, fmt.Errorf("replacing the activity: %w", err)
 		}
@@ -35,7 +35,7 @@ func (t *tx) apply(c *store.Commit) (refusal, err error) {
 			return store.ErrRecorded, nil
 		}
 	} else if a != nil {
-		n, err := t.stmts.activity.exec(c.Org, a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, nonNil(a.Body))
+		n, err := t.stmts.activity.exec(c.Org, a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, store.NonNil(a.Body))
 		if err != nil {
 			return nil, fmt.Errorf("recording the activity: %w", err)
 		}
@@ -106,12 +106,4 @@ func (t *tx) raise(org string, version int64) (err error) {
 	}
 	t.raised[org] = version + 1
 	return nil
-}
-
-// nonNil keeps an empty body from becoming NULL.
-func nonNil(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }

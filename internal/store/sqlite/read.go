@@ -132,5 +132,5 @@ func activityOf(row []driver.Value) (*store.ActivityRow, error) {
 // bytesOf returns a body, never nil: for the driver an empty blob is nil.
 func bytesOf(v driver.Value) []byte {
 	b, _ := v.([]byte)
-	return nonNil(b)
+	return store.NonNil(b)
 }
