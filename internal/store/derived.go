@@ -13,7 +13,7 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 	}
 	if known, kinds, ok := tx.snapshot.find(name); ok {
 		for _, kind := range kinds {
-			tx.uses(kind)
+			tx.noteRead(kind)
 		}
 		return known.(T), nil
 	}
@@ -22,11 +22,11 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 	made, err := build()
 	own := tx.reads
 	tx.reads = outer
-	tx.loose = outer.loose || own.loose
+	tx.uncached = outer.uncached || own.uncached
 	for _, kind := range own.kinds {
-		tx.uses(kind)
+		tx.noteRead(kind)
 	}
-	if err == nil && own.loose {
+	if err == nil && own.uncached {
 		// What it read was the newest state. Only if that is still our version
 		// may it be kept under it.
 		err = tx.store.checkVersion(tx.ctx, tx.org, tx.version)
@@ -35,37 +35,37 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 		return made, err
 	}
 	slices.Sort(own.kinds)
-	f := tx.snapshot.of(own.kinds...)
-	f.mu.Lock()
-	f.derived.Put(name, made)
-	f.mu.Unlock()
+	c := tx.snapshot.cacheOf(own.kinds...)
+	c.mu.Lock()
+	c.derived.Put(name, made)
+	c.mu.Unlock()
 	return made, nil
 }
 
-// reads is what a transaction has read so far, or a build of Derived in it.
+// reads is what a transaction has read so far, or a build of [Derived] in it.
 type reads struct {
-	// loose is set by reads that bypass the snapshot: a view that made some must
-	// check that the organization has not moved on.
-	loose bool
+	// uncached is set by reads that bypass the snapshot: a view that made some
+	// must check that the organization has not been changed.
+	uncached bool
 	// kinds are the kinds that were read, while building.
 	kinds    []string
 	building bool
 }
 
-// uses notes that a kind is read.
-func (tx *Tx) uses(kind string) {
+// noteRead notes that a kind is read.
+func (tx *Tx) noteRead(kind string) {
 	if tx.building && !slices.Contains(tx.kinds, kind) {
 		tx.kinds = append(tx.kinds, kind)
 	}
 }
 
-// bypasses notes that a kind is read in the database itself.
-func (tx *Tx) bypasses(kind string) {
-	tx.loose = true
-	tx.uses(kind)
+// noteUncachedRead notes that a kind is read in the database itself.
+func (tx *Tx) noteUncachedRead(kind string) {
+	tx.uncached = true
+	tx.noteRead(kind)
 }
 
-// changedKinds are the kinds of the organization that the transaction wrote.
+// changedKinds returns the kinds of the organization that the transaction wrote.
 func (tx *Tx) changedKinds() (kinds []string) {
 	for name, table := range tx.tables {
 		if table.dirty() {
@@ -73,9 +73,9 @@ func (tx *Tx) changedKinds() (kinds []string) {
 		}
 	}
 	if len(tx.sealed) > 0 {
-		kinds = append(kinds, sealedKind)
+		kinds = append(kinds, ciphertextKind)
 	}
 	return kinds
 }
 
-func (w *written[T]) dirty() bool { return len(w.rows) > 0 }
+func (w *writes[T]) dirty() bool { return len(w.rows) > 0 }

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// The directory of a parent organization says which of its children somebody
-// belongs to, by a credential, a contact, a name or an address. Each entry is
-// owned by the child: it is written in the child's commits together with the
-// record that it speaks of, under the parent's id, and no version of the
-// parent guards it. Whoever finds a child by it looks there again, in a
-// transaction of the child, before he relies on it.
+// The directory of a parent organization says which of its children have a
+// credential, a contact, a name or an address. Each entry is owned by the child:
+// it is written in the child's commits together with the record that it refers
+// to, under the parent's id, and no version of the parent guards it. A caller
+// that finds a child by it checks there again, in a transaction of the child,
+// before relying on it.
 
 // directoryKind is the kind of the entries.
 const directoryKind = "directory"
 
-// directory renders what changes of the parent's directory.
-func (w *written[T]) directory(parent, child string) (changes []Change) {
+// directory returns the changes of the parent's directory.
+func (w *writes[T]) directory(parent, child string) (changes []Change) {
 	if w.kind.Directory == nil {
 		return nil
 	}
@@ -26,12 +26,12 @@ func (w *written[T]) directory(parent, child string) (changes []Change) {
 		before, after := keys(r.before), keys(r.after)
 		for _, key := range before {
 			if !slices.Contains(after, key) {
-				changes = append(changes, Change{Org: parent, Kind: directoryKind, ID: entry(key, child, id)})
+				changes = append(changes, Change{Org: parent, Kind: directoryKind, ID: directoryID(key, child, id)})
 			}
 		}
 		for _, key := range after {
 			if !slices.Contains(before, key) {
-				changes = append(changes, Change{Org: parent, Kind: directoryKind, ID: entry(key, child, id), Body: []byte{}})
+				changes = append(changes, Change{Org: parent, Kind: directoryKind, ID: directoryID(key, child, id), Body: []byte{}})
 			}
 		}
 	}
@@ -39,9 +39,9 @@ func (w *written[T]) directory(parent, child string) (changes []Change) {
 	return changes
 }
 
-// entry is the id of an entry. Organizations and records have ids without the
-// separator; the key may hold anything.
-func entry(key, child, id string) string { return key + separator + child + separator + id }
+// directoryID is the id of an entry. Organizations and records have ids without
+// the separator; the key may hold anything.
+func directoryID(key, child, id string) string { return key + separator + child + separator + id }
 
 // parent is the organization's parent, "" when it has none.
 func (tx *Tx) parent() (string, error) {

@@ -7,9 +7,9 @@ import (
 )
 
 // Driver is what a database must be able to do. It knows organizations,
-// items and activities as bytes; what they mean is the business of the typed
-// layer above, which is written once. Package storetest holds the contract
-// that every driver passes.
+// items and activities as bytes; what they mean is up to the typed layer above,
+// [Store], which is written once. Package storetest holds the contract that
+// every driver passes.
 //
 // Identifiers and kinds are valid UTF-8 without NUL, compared and ordered byte
 // by byte, whatever the database's collation.
@@ -41,10 +41,10 @@ type Driver interface {
 
 	// Commit makes c durable, whole or not at all, and returns only then.
 	// Concurrent commits share one flush to the disk, and a refused commit
-	// leaves its neighbours alone.
+	// does not affect the others.
 	//
-	// It returns ErrConflict when the organization is not at c.Version, and
-	// ErrRecorded when the activity's (timestamp, fingerprint) pair, or its
+	// It returns [ErrConflict] when the organization is not at c.Version, and
+	// [ErrRecorded] when the activity's (timestamp, fingerprint) pair, or its
 	// id, is already there. After any other error, including one from ctx,
 	// the caller cannot know whether the commit happened; the same request
 	// sent again finds out, and the bytes of c must be left alone: they may
@@ -58,9 +58,9 @@ type Driver interface {
 	Close() error
 }
 
-// Refusals of Driver.Commit.
+// Refusals of [Driver.Commit].
 var (
-	ErrConflict = errors.New("store: the organization was changed meanwhile")
+	ErrConflict = errors.New("store: the organization was changed concurrently")
 	ErrRecorded = errors.New("store: the request is already recorded")
 )
 
@@ -94,8 +94,8 @@ type ActivityRow struct {
 type ActivityQuery struct {
 	Types    []string // empty: all
 	Statuses []string // empty: all
-	// Both cursors are exclusive; empty: no bound. Before and After speak of
-	// position in the list, newest first: After an id come the older ones.
+	// Both cursors are exclusive; empty: no bound. Before and After are
+	// positions in the list, newest first: After an id come the older ones.
 	Before, After string
 	Limit         int // 0: all
 }
@@ -111,12 +111,12 @@ func (q ActivityQuery) Distinct() ActivityQuery {
 	return q
 }
 
-// Commit is one atomic change of one organization, and of those that it founds.
+// Commit is one atomic change of one organization, and of those that it creates.
 type Commit struct {
 	Org string
-	// Version is what the writer saw. 0 founds the organization, which then
+	// Version is what the writer saw. 0 creates the organization, which then
 	// must not exist. Changes of its own items raise the version by one; a
-	// commit that only appends an activity, founds others or writes items
+	// commit that only appends an activity, creates others or writes items
 	// elsewhere leaves it as it is, so that such commits never conflict with
 	// each other.
 	Version  int64
@@ -125,12 +125,12 @@ type Commit struct {
 	// body take the place of what is there. It raises the version, so that no
 	// two commits can replace what both of them read.
 	Replaces bool
-	// Creates are the organizations that come into being with this commit, at
-	// version 1. Their ids are new: that one exists is an error.
+	// Creates are the organizations that this commit creates, at version 1.
+	// Their ids are new: that one exists is an error.
 	Creates []string
 	Changes []Change // at most one for each (Org, Kind, ID)
-	// During, if it is there, is called once the commit is on its way, by
-	// the caller who would only wait for it.
+	// During, if not nil, is called once the commit is queued, by the goroutine
+	// that would only wait for it.
 	During func()
 }
 
@@ -142,7 +142,7 @@ func (c *Commit) Raises() bool {
 // Appends reports whether the commit does nothing but append an activity.
 func (c *Commit) Appends() bool { return c.Activity != nil && c.leavesItems() }
 
-// Checks reports whether the commit does nothing but look at the version.
+// Checks reports whether the commit does nothing but check the version.
 func (c *Commit) Checks() bool { return c.Activity == nil && c.leavesItems() }
 
 // Size is how many bytes of bodies the commit holds.
@@ -173,7 +173,7 @@ func NonNil(body []byte) []byte {
 // Change writes one item, or deletes it when Body is nil.
 type Change struct {
 	// Org is where the item belongs; empty: the commit's organization.
-	// Another one is an organization that the commit founds, or keeps items
+	// Another one is an organization that the commit creates, or holds items
 	// that no version guards (see directory.go and outbox.go).
 	Org      string
 	Kind, ID string

@@ -45,7 +45,7 @@ var (
 	}
 )
 
-// Policies are asked on every request; the interfaces of contracts only when
+// Policies are evaluated on every request; the interfaces of contracts only when
 // one of them is called.
 var (
 	policies = Kind[domain.Policy]{
@@ -194,7 +194,7 @@ func (tx *Tx) OTPs() Table[domain.OTP] { return In(tx, &otps) }
 // Tags holds the organization's tags.
 func (tx *Tx) Tags() Table[domain.Tag] { return In(tx, &tags) }
 
-// KnownOrganizations holds the parent organizations; see Store.Instance.
+// KnownOrganizations holds the parent organizations; see [Store.Instance].
 func (tx *Tx) KnownOrganizations() Table[domain.KnownOrganization] {
 	return In(tx, &knownOrganizations)
 }

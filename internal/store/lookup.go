@@ -8,16 +8,16 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// This file holds how tables are read: what a transaction wrote lies over what
-// is in memory or in the database.
+// This file holds how tables are read: what a transaction wrote hides what is in
+// memory or in the database.
 
-// spare is how many stored records fill a page of limit when the transaction
-// has deleted some of them.
-func (t Table[T]) spare(limit int) int {
+// storedLimit is how many stored records fill a page of limit when the
+// transaction has deleted some of them.
+func (t Table[T]) storedLimit(limit int) int {
 	if limit == 0 {
 		return 0
 	}
-	return limit + len(t.written().rows)
+	return limit + len(t.writes().rows)
 }
 
 // merge puts what the transaction wrote over what is stored.
@@ -26,7 +26,7 @@ func (t Table[T]) merge(stored []*T, after string, limit int, belongs func(*T) b
 	for _, value := range stored {
 		merged[t.kind.ID(value)] = value
 	}
-	for id, r := range t.written().rows {
+	for id, r := range t.writes().rows {
 		switch {
 		case r.after == nil || !belongs(r.after):
 			delete(merged, id)
@@ -46,7 +46,7 @@ func (t Table[T]) merge(stored []*T, after string, limit int, belongs func(*T) b
 
 // owner returns the id of the record that has the key, "" when none has.
 func (t Table[T]) owner(index, key string) (string, error) {
-	if id, ok := t.written().unique[index][key]; ok {
+	if id, ok := t.writes().unique[index][key]; ok {
 		return id, nil
 	}
 	if t.kind.Resident {
@@ -56,14 +56,14 @@ func (t Table[T]) owner(index, key string) (string, error) {
 		}
 		return all.unique[index][key], nil
 	}
-	t.tx.bypasses(t.kind.Name)
+	t.tx.noteUncachedRead(t.kind.Name)
 	id, err := t.tx.store.driver.Get(t.tx.ctx, t.tx.org, t.indexKind(index), key)
 	return string(id), err
 }
 
-// Lookup is Get for a record that may be missing: then it is nil.
+// Lookup is [Table.Get] for a record that may be missing: then it is nil.
 func (t Table[T]) Lookup(id string) (*T, error) {
-	if r, ok := t.written().rows[id]; ok {
+	if r, ok := t.writes().rows[id]; ok {
 		return r.after, nil
 	}
 	if t.kind.Resident {
@@ -73,7 +73,7 @@ func (t Table[T]) Lookup(id string) (*T, error) {
 		}
 		return all.byID[id], nil
 	}
-	t.tx.bypasses(t.kind.Name)
+	t.tx.noteUncachedRead(t.kind.Name)
 	body, err := t.tx.store.driver.Get(t.tx.ctx, t.tx.org, t.kind.Name, id)
 	if err != nil || body == nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (t Table[T]) listResidents(after string) ([]*T, error) {
 }
 
 func (t Table[T]) listStored(after string, limit int) ([]*T, error) {
-	t.tx.bypasses(t.kind.Name)
+	t.tx.noteUncachedRead(t.kind.Name)
 	r := Range{From: after + "\x01", Limit: limit} // the least id that is greater, for ids hold no control characters
 	items, err := t.tx.store.driver.Scan(t.tx.ctx, t.tx.org, t.kind.Name, r)
 	if err != nil {
@@ -113,15 +113,15 @@ func (t Table[T]) listStored(after string, limit int) ([]*T, error) {
 	return list, nil
 }
 
-// listed is the id of a list index's entry: the key, a separator, the record.
-func listed(key, id string) string { return key + separator + id }
+// listEntryID is the id of an entry of a list index.
+func listEntryID(key, id string) string { return key + separator + id }
 
 // separator is in no id of a record, so that the last one in an entry is ours.
 const separator = "\x1f"
 
 func (t Table[T]) listIndexed(index, key, after string, limit int) ([]*T, error) {
-	t.tx.bypasses(t.kind.Name)
-	r := Range{From: listed(key, after), To: key + "\x20", Limit: limit}
+	t.tx.noteUncachedRead(t.kind.Name)
+	r := Range{From: listEntryID(key, after), To: key + "\x20", Limit: limit}
 	if after != "" {
 		r.From += "\x01"
 	}
@@ -133,7 +133,7 @@ func (t Table[T]) listIndexed(index, key, after string, limit int) ([]*T, error)
 		}
 		for _, entry := range entries {
 			id := string(entry.Body)
-			if entry.ID != listed(key, id) {
+			if entry.ID != listEntryID(key, id) {
 				continue // of a longer key that begins like ours
 			}
 			body, err := t.tx.store.driver.Get(t.tx.ctx, t.tx.org, t.kind.Name, id)

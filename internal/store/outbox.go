@@ -10,9 +10,9 @@ import (
 
 // The outbox holds what has to be sent, of all organizations, in the order in
 // which it was asked for. A message is written in the commit of the activity
-// that asks for it, so that it exists if and only if the activity does; whoever
-// sends it takes it in a transaction of the outbox itself, whose version makes
-// sure that no two senders take the same one.
+// that asks for it, so that it exists if and only if the activity does. A sender
+// takes it in a transaction of the outbox itself, whose version makes sure that
+// no two senders take the same one.
 
 // outboxOrg is the pseudo-organization that holds the messages. It is no UUID,
 // so no request can name it.
@@ -29,14 +29,14 @@ func (tx *Tx) Post(m *domain.Message) error {
 	if err != nil {
 		return err
 	}
-	tx.posted = append(tx.posted, Change{Org: outboxOrg, Kind: messages.Name, ID: m.ID, Body: body})
+	tx.outside = append(tx.outside, Change{Org: outboxOrg, Kind: messages.Name, ID: m.ID, Body: body})
 	return nil
 }
 
 // Outbox runs fn on the messages that wait to be sent, and commits what it
 // changed of them.
 func (s *Store) Outbox(ctx context.Context, fn func(Table[domain.Message]) error) error {
-	return s.repeat(ctx, outboxOrg, func(version int64) error {
+	return s.retry(ctx, outboxOrg, func(version int64) error {
 		return s.run(ctx, outboxOrg, version, func(tx *Tx) error { return fn(In(tx, &messages)) })
 	})
 }

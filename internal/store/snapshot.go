@@ -15,21 +15,21 @@ import (
 type snapshot struct {
 	version int64
 	mu      sync.Mutex
-	facets  []*facet // few
+	caches  []*kindCache // few
 }
 
-// facet is what is known of some kinds of record: all of a resident kind, and
-// what Derived made of these kinds alone. It never changes but by growing.
+// kindCache is what is known of some kinds of record: all of a resident kind, and
+// what [Derived] made of these kinds alone. It never changes but by growing.
 // Versions of the organization between which none of the kinds was changed
 // share it.
-type facet struct {
+type kindCache struct {
 	kinds []string // sorted
 
 	loading   sync.Mutex
-	residents any // *residents[T], of a facet of one kind
+	residents any // *residents[T], of a cache of one kind
 
 	mu      sync.Mutex
-	derived lru.Map[string, any] // by the name given to Derived
+	derived lru.Map[string, any] // by the name given to [Derived]
 }
 
 // maxDerived bounds a generation of what is remembered of one organization. Some
@@ -37,39 +37,39 @@ type facet struct {
 // that all sign fit in two generations.
 const maxDerived = 16_384
 
-// of returns the facet of these kinds, which are sorted.
-func (s *snapshot) of(kinds ...string) *facet {
+// cacheOf returns the cache of these kinds, which are sorted.
+func (s *snapshot) cacheOf(kinds ...string) *kindCache {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := s.index(kinds); i >= 0 {
-		return s.facets[i]
+		return s.caches[i]
 	}
-	f := &facet{kinds: slices.Clone(kinds), derived: lru.Map[string, any]{Max: maxDerived}}
-	s.facets = append(s.facets, f)
-	return f
+	c := &kindCache{kinds: slices.Clone(kinds), derived: lru.Map[string, any]{Max: maxDerived}}
+	s.caches = append(s.caches, c)
+	return c
 }
 
 func (s *snapshot) index(kinds []string) int {
-	return slices.IndexFunc(s.facets, func(f *facet) bool { return slices.Equal(f.kinds, kinds) })
+	return slices.IndexFunc(s.caches, func(c *kindCache) bool { return slices.Equal(c.kinds, kinds) })
 }
 
 // loaded reports whether the records of its kind are in memory.
-func (f *facet) loaded() bool {
-	f.loading.Lock()
-	defer f.loading.Unlock()
-	return f.residents != nil
+func (c *kindCache) loaded() bool {
+	c.loading.Lock()
+	defer c.loading.Unlock()
+	return c.residents != nil
 }
 
-// find returns what Derived made under a name, and the kinds that it was made of.
+// find returns what [Derived] made under a name, and the kinds that it was made of.
 func (s *snapshot) find(name string) (made any, kinds []string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range s.facets {
-		f.mu.Lock()
-		made, ok = f.derived.Get(name)
-		f.mu.Unlock()
+	for _, c := range s.caches {
+		c.mu.Lock()
+		made, ok = c.derived.Get(name)
+		c.mu.Unlock()
 		if ok {
-			return made, f.kinds, true
+			return made, c.kinds, true
 		}
 	}
 	return nil, nil, false
@@ -79,19 +79,19 @@ func (s *snapshot) find(name string) (made any, kinds []string, ok bool) {
 // this one in some kinds only.
 func (s *snapshot) inherit(before *snapshot, changed []string) {
 	before.mu.Lock()
-	same := slices.Clone(before.facets)
+	same := slices.Clone(before.caches)
 	before.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range same {
-		if slices.ContainsFunc(f.kinds, func(kind string) bool { return slices.Contains(changed, kind) }) {
+	for _, c := range same {
+		if slices.ContainsFunc(c.kinds, func(kind string) bool { return slices.Contains(changed, kind) }) {
 			continue
 		}
-		// Somebody may have begun one anew. What was used for longer knows more.
-		if i := s.index(f.kinds); i >= 0 {
-			s.facets[i] = f
+		// A transaction may have begun a new one. The older one holds more.
+		if i := s.index(c.kinds); i >= 0 {
+			s.caches[i] = c
 		} else {
-			s.facets = append(s.facets, f)
+			s.caches = append(s.caches, c)
 		}
 	}
 }
@@ -105,12 +105,12 @@ type residents[T any] struct {
 
 // load returns the kind's records at the transaction's version.
 func load[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
-	tx.uses(kind.Name)
-	f := tx.snapshot.of(kind.Name)
-	f.loading.Lock()
-	defer f.loading.Unlock()
-	if f.residents != nil {
-		return f.residents.(*residents[T]), nil
+	tx.noteRead(kind.Name)
+	c := tx.snapshot.cacheOf(kind.Name)
+	c.loading.Lock()
+	defer c.loading.Unlock()
+	if c.residents != nil {
+		return c.residents.(*residents[T]), nil
 	}
 	found, err := read(tx.ctx, tx.store.driver, tx.org, kind)
 	if err != nil {
@@ -121,7 +121,7 @@ func load[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
 	if err := tx.store.checkVersion(tx.ctx, tx.org, tx.version); err != nil {
 		return nil, err
 	}
-	f.residents = found
+	c.residents = found
 	return found, nil
 }
 
@@ -150,14 +150,14 @@ func read[T any](ctx context.Context, d Driver, org string, kind *Kind[T]) (*res
 	return all, nil
 }
 
-// cache keeps the snapshots of the organizations used last. A small
+// snapshotCache keeps the snapshots of the organizations used last. A small
 // organization takes a few kilobytes.
-type cache struct {
+type snapshotCache struct {
 	mu    sync.Mutex
 	known lru.Map[string, *snapshot]
 }
 
-func (c *cache) get(org string, version int64) *snapshot {
+func (c *snapshotCache) get(org string, version int64) *snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known, ok := c.known.Get(org)
@@ -166,7 +166,7 @@ func (c *cache) get(org string, version int64) *snapshot {
 	}
 	made := &snapshot{version: version}
 	// Another request may have seen a newer version already; this one will find
-	// out when it commits. What is newer is not forgotten.
+	// out when it commits. The newer snapshot is kept.
 	if !ok || known.version < version {
 		c.known.Put(org, made)
 	}

@@ -1,4 +1,5 @@
-// Package store keeps every organization's records.
+// Package store keeps every organization's records. [Store] is the typed layer,
+// [Driver] the database below it.
 //
 // The only way in is a transaction bound to one organization: it can neither
 // read nor write another. Transactions are optimistic. Each organization has a
@@ -6,7 +7,7 @@
 // found and commits only if the organization is still there, else it runs
 // again. A transaction that only appends an activity does not raise the
 // version, so any number of them commit side by side, yet none can commit on a
-// credential or a policy that was changed meanwhile.
+// credential or a policy that was changed in the meantime.
 //
 // The small kinds that every request needs are kept in memory by (organization,
 // version), and can therefore never be stale when it counts.
@@ -28,28 +29,28 @@ import (
 // how much of that the client may learn.
 var ErrNoOrganization = errors.New("store: no such organization")
 
-// errStale says that the organization moved on while it was being read.
+// errStale says that the organization was changed while it was being read.
 var errStale = errors.New("store: the organization was changed while it was read")
 
-// attempts bounds how often a transaction is run again. It is far above what
-// contention on one organization makes of it; reaching it means that the
-// database is in trouble.
-const attempts = 64
+// maxAttempts bounds how often a transaction is run again. It is far above what
+// contention on one organization needs; reaching it means that the database is
+// in trouble.
+const maxAttempts = 64
 
 // Store holds every organization.
 type Store struct {
 	driver    Driver
-	snapshots cache
-	// queues let the losers of a conflict wait for each other instead of
-	// trying again all at once. They are about speed alone: correctness rests
+	snapshots snapshotCache
+	// queues let transactions that lost a conflict wait for each other instead
+	// of trying again all at once. They are for speed alone: correctness rests
 	// on the version check.
 	queues [256]sync.Mutex
 	seed   maphash.Seed
 }
 
-// New makes a store of a driver, which it owns from then on.
+// New returns a store over a driver, which it owns from then on.
 func New(d Driver) *Store {
-	return &Store{driver: guarded{d}, seed: maphash.MakeSeed()}
+	return &Store{driver: faultDriver{d}, seed: maphash.MakeSeed()}
 }
 
 // Close waits for commits under way and releases the database.
@@ -59,21 +60,21 @@ func (s *Store) Close() error { return s.driver.Close() }
 func (s *Store) Ready(ctx context.Context) error { return s.driver.Ready(ctx) }
 
 // View runs fn on a consistent view of the organization. fn may run again when
-// the organization changes meanwhile.
+// the organization is changed concurrently.
 func (s *Store) View(ctx context.Context, org string, fn func(*Tx) error) error {
-	return s.repeat(ctx, org, func(version int64) error {
+	return s.retry(ctx, org, func(version int64) error {
 		if version == 0 {
 			return ErrNoOrganization
 		}
-		tx := s.begin(ctx, org, version)
-		return s.verdict(ctx, tx, fn(tx))
+		tx := s.newTx(ctx, org, version)
+		return s.readResult(ctx, tx, fn(tx))
 	})
 }
 
 // Update runs fn and commits what it wrote when it returns nil. fn may run
-// again after a conflict: it touches the world only through Tx.
+// again after a conflict: it must have no effects but through its [Tx].
 func (s *Store) Update(ctx context.Context, org string, fn func(*Tx) error) error {
-	return s.repeat(ctx, org, func(version int64) error {
+	return s.retry(ctx, org, func(version int64) error {
 		if version == 0 {
 			return ErrNoOrganization
 		}
@@ -81,10 +82,10 @@ func (s *Store) Update(ctx context.Context, org string, fn func(*Tx) error) erro
 	})
 }
 
-// CreateOrganization runs fn on an organization that does not exist yet, and founds it. It
-// returns a fault when it does exist.
+// CreateOrganization runs fn on an organization that does not exist yet, and
+// creates it. It returns a fault when it does exist.
 func (s *Store) CreateOrganization(ctx context.Context, org string, fn func(*Tx) error) error {
-	return s.repeat(ctx, org, func(version int64) error {
+	return s.retry(ctx, org, func(version int64) error {
 		if version != 0 {
 			return fault.Taken("organization %s already exists", org)
 		}
@@ -94,7 +95,7 @@ func (s *Store) CreateOrganization(ctx context.Context, org string, fn func(*Tx)
 
 // Instance runs fn on what belongs to the whole installation, and commits it.
 func (s *Store) Instance(ctx context.Context, fn func(*Tx) error) error {
-	return s.repeat(ctx, instanceOrg, func(version int64) error {
+	return s.retry(ctx, instanceOrg, func(version int64) error {
 		return s.run(ctx, instanceOrg, version, fn)
 	})
 }
@@ -106,9 +107,9 @@ func (s *Store) Organizations(ctx context.Context, after string, limit int) ([]s
 }
 
 func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx) error) error {
-	tx := s.begin(ctx, org, version)
+	tx := s.newTx(ctx, org, version)
 	if err := fn(tx); err != nil {
-		return s.verdict(ctx, tx, err)
+		return s.readResult(ctx, tx, err)
 	}
 	commit, err := tx.commit()
 	if err != nil {
@@ -124,17 +125,17 @@ func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx)
 	commit.During = func() { failed = tx.duringCommit() }
 	err = s.driver.Commit(ctx, commit)
 	if err == nil && commit.Raises() && version > 0 {
-		// Nobody else came between: the next version is this one and what was
-		// written.
+		// No other commit came between: the next version is this one and what
+		// was written.
 		s.snapshots.get(org, version+1).inherit(tx.snapshot, tx.changedKinds())
 	}
 	return cmp.Or(err, failed)
 }
 
-// verdict is what a transaction came to that commits nothing: err, unless it
+// readResult is the result of a transaction that commits nothing: err, unless it
 // may have read a mixture of two versions; then it has to run again.
-func (s *Store) verdict(ctx context.Context, tx *Tx, err error) error {
-	if !tx.loose {
+func (s *Store) readResult(ctx context.Context, tx *Tx, err error) error {
+	if !tx.uncached {
 		return err
 	}
 	if ended := ctx.Err(); ended != nil { // nothing can be checked any more
@@ -143,16 +144,16 @@ func (s *Store) verdict(ctx context.Context, tx *Tx, err error) error {
 	return cmp.Or(s.checkVersion(ctx, tx.org, tx.version), err)
 }
 
-// repeat runs try on the organization's present version until it neither
+// retry runs attempt on the organization's present version until it neither
 // conflicts nor finds that it read a mixture of two versions.
-func (s *Store) repeat(ctx context.Context, org string, try func(version int64) error) error {
+func (s *Store) retry(ctx context.Context, org string, attempt func(version int64) error) error {
 	var queued bool
-	for attempt := range attempts {
+	for n := range maxAttempts {
 		version, err := s.driver.Version(ctx, org)
 		if err != nil {
 			return err
 		}
-		err = try(version)
+		err = attempt(version)
 		conflict := errors.Is(err, ErrConflict)
 		if !conflict && !errors.Is(err, ErrRecorded) && !errors.Is(err, errStale) {
 			return err
@@ -162,9 +163,9 @@ func (s *Store) repeat(ctx context.Context, org string, try func(version int64) 
 			queue.Lock()
 			defer queue.Unlock()
 			queued = true
-		} else if attempt > 2 {
+		} else if n > 2 {
 			// Another node may be writing the same organization.
-			if err := sleep(ctx, rand.N(time.Duration(attempt)*time.Millisecond)); err != nil {
+			if err := sleep(ctx, rand.N(time.Duration(n)*time.Millisecond)); err != nil {
 				return err
 			}
 		}
@@ -173,8 +174,8 @@ func (s *Store) repeat(ctx context.Context, org string, try func(version int64) 
 		"the organization is being changed by too many requests at once; send the same request again")
 }
 
-func (s *Store) begin(ctx context.Context, org string, version int64) *Tx {
-	return &Tx{ctx: ctx, store: s, org: org, version: version, snapshot: s.snapshots.get(org, version), tables: map[string]pending{}}
+func (s *Store) newTx(ctx context.Context, org string, version int64) *Tx {
+	return &Tx{ctx: ctx, store: s, org: org, version: version, snapshot: s.snapshots.get(org, version), tables: map[string]anyWrites{}}
 }
 
 func (s *Store) checkVersion(ctx context.Context, org string, version int64) error {

@@ -17,10 +17,10 @@ type Kind[T any] struct {
 	Unique   []Index[T] // a key belongs to one record
 	Lists    []Index[T] // a key may belong to many
 	// Directory are the keys by which the parent of an organization finds it
-	// among its children; see directory.go. nil: there are none.
+	// among its children; see [Store.Children]. nil: there are none.
 	Directory func(*T) []string
 	// Expires says that records of the kind end by themselves: the
-	// organizations that have some are known; see Expiring.
+	// organizations that have some are known; see [Store.Expiring].
 	Expires bool
 }
 
@@ -78,7 +78,7 @@ func (t Table[T]) List(after string, limit int) ([]*T, error) {
 	if t.kind.Resident {
 		stored, err = t.listResidents(after)
 	} else {
-		stored, err = t.listStored(after, t.spare(limit))
+		stored, err = t.listStored(after, t.storedLimit(limit))
 	}
 	if err != nil {
 		return nil, err
@@ -86,10 +86,10 @@ func (t Table[T]) List(after string, limit int) ([]*T, error) {
 	return t.merge(stored, after, limit, func(*T) bool { return true }), nil
 }
 
-// All lists every record for somebody who keeps what he makes of them: they are
-// not held in memory beside that, not even those of a resident kind.
+// All lists every record for a caller that keeps what it makes of them: the
+// records are not held in memory as well, not even those of a resident kind.
 func (t Table[T]) All() ([]*T, error) {
-	if t.kind.Resident && t.tx.snapshot.of(t.kind.Name).loaded() {
+	if t.kind.Resident && t.tx.snapshot.cacheOf(t.kind.Name).loaded() {
 		return t.List("", 0)
 	}
 	stored, err := t.listStored("", 0)
@@ -99,12 +99,12 @@ func (t Table[T]) All() ([]*T, error) {
 	return t.merge(stored, "", 0, func(*T) bool { return true }), nil
 }
 
-// ListBy is List of the records that have a key in a list index.
+// ListBy is [Table.List] of the records that have a key in a list index.
 func (t Table[T]) ListBy(index, key, after string, limit int) ([]*T, error) {
 	i := slices.IndexFunc(t.kind.Lists, func(i Index[T]) bool { return i.Name == index })
 	has := func(value *T) bool { return slices.Contains(t.kind.Lists[i].Keys(value), key) }
 	if !t.kind.Resident {
-		stored, err := t.listIndexed(index, key, after, t.spare(limit))
+		stored, err := t.listIndexed(index, key, after, t.storedLimit(limit))
 		return t.merge(stored, after, limit, has), err
 	}
 	all, err := t.listResidents(after)

@@ -11,33 +11,33 @@ import (
 	"latchkey/internal/domain"
 )
 
-// Tx sees one organization. It cannot name another that exists; it can found new
-// ones.
+// Tx sees one organization. It cannot name another that exists; it can create
+// new ones.
 type Tx struct {
 	ctx      context.Context
 	store    *Store
 	org      string
 	version  int64
 	snapshot *snapshot
-	tables   map[string]pending
+	tables   map[string]anyWrites
 	sealed   map[string][]byte // by name; nil when removed
 	activity *ActivityRow
 	replaces bool
 	created  []*Tx
-	posted   []Change // to the outbox
-	// duringCommit is what its function left to be done during the commit.
+	outside  []Change // items of the outbox and the instance
+	// duringCommit is what [Tx.DuringCommit] was given.
 	duringCommit func() error
 	reads
 }
 
-// pending is what a transaction wrote of one kind.
-type pending interface {
+// anyWrites is what a transaction wrote of one kind.
+type anyWrites interface {
 	changes() ([]Change, error)
-	// directory is what becomes of the directory of a parent.
+	// directory returns the changes of the parent's directory.
 	directory(parent, child string) []Change
 	// dirty reports whether anything was written at all.
 	dirty() bool
-	// expires reports whether something was written that ends by itself.
+	// expires reports whether a record was written that expires.
 	expires() bool
 }
 
@@ -46,34 +46,33 @@ func (tx *Tx) Org() string { return tx.org }
 
 // Discard forgets everything that was written so far.
 func (tx *Tx) Discard() {
-	tx.tables = map[string]pending{}
+	tx.tables = map[string]anyWrites{}
 	tx.sealed = nil
 	tx.activity, tx.replaces = nil, false
-	tx.created, tx.posted, tx.duringCommit = nil, nil, nil
+	tx.created, tx.outside, tx.duringCommit = nil, nil, nil
 }
 
-// DuringCommit leaves something to be done that needs nothing of the transaction,
-// and that nobody needs before its end: it is done while the commit is made
-// durable. Its error is that of the transaction, which may have happened then.
+// DuringCommit leaves fn to be called while the commit is made durable. fn needs
+// nothing of the transaction. Its error becomes that of the transaction, which
+// may be committed all the same.
 func (tx *Tx) DuringCommit(fn func() error) { tx.duringCommit = fn }
 
-// CreateOrganization brings a new organization into being when the transaction commits, and
+// CreateOrganization creates an organization when the transaction commits, and
 // returns the transaction in which it is filled.
 func (tx *Tx) CreateOrganization(org string) *Tx {
-	child := tx.store.begin(tx.ctx, org, 0)
+	child := tx.store.newTx(tx.ctx, org, 0)
 	tx.created = append(tx.created, child)
 	return child
 }
 
-// Replace puts a recorded activity in the place of what it was before. The
-// activity was read in this transaction.
+// Replace overwrites a recorded activity. It was read in this transaction.
 func (tx *Tx) Replace(a *domain.Activity) error {
 	tx.replaces = true
 	return tx.record(a)
 }
 
-// Record appends an activity to the organization's record when the transaction
-// commits. The caller chose its id and fingerprint before the first attempt.
+// Record appends an activity when the transaction commits. The caller chose its
+// id and fingerprint before the first attempt.
 func (tx *Tx) Record(a *domain.Activity) error {
 	tx.replaces = false
 	return tx.record(a)
@@ -140,7 +139,7 @@ func (tx *Tx) commit() (*Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Changes = append(changes, tx.posted...)
+	c.Changes = append(changes, tx.outside...)
 	for _, child := range tx.created {
 		changes, err := child.changes()
 		if err != nil {
@@ -181,7 +180,7 @@ func (tx *Tx) changes() (all []Change, err error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(tx.sealed)) {
-		all = append(all, Change{Kind: sealedKind, ID: name, Body: tx.sealed[name]})
+		all = append(all, Change{Kind: ciphertextKind, ID: name, Body: tx.sealed[name]})
 	}
 	return all, nil
 }

@@ -11,7 +11,7 @@ import (
 // completed is the status that the partial index leaves out.
 const completed = `ACTIVITY_STATUS_COMPLETED`
 
-// Activities implements store.Driver.
+// Activities implements [store.Driver].
 func (db *DB) Activities(ctx context.Context, org string, q store.ActivityQuery) ([]store.ActivityRow, error) {
 	sql, args := listActivities(org, q)
 	list, err := read(ctx, db, all(activityOf), sql, args...)

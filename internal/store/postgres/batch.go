@@ -10,11 +10,11 @@ import (
 	"latchkey/internal/store"
 )
 
-// batch is one group on its way to the server.
+// batch is one group as it is sent to the server.
 type batch struct {
 	pgx.Batch
-	commits []*store.Commit
-	errs    []error // the refusals, in the order of commits
+	commits  []*store.Commit
+	refusals []error // in the order of commits
 }
 
 // send runs the commits as one implicit transaction and returns their
@@ -29,21 +29,21 @@ func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error
 	}
 	defer conn.Release()
 
-	b := &batch{commits: commits, errs: make([]error, len(commits))}
+	b := &batch{commits: commits, refusals: make([]error, len(commits))}
 	order := make([]int, len(commits))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(commits[i].Org, commits[j].Org) })
 
-	var together []int
+	var appends []int
 	for _, i := range order {
 		if commits[i].Appends() {
-			together = append(together, i)
+			appends = append(appends, i)
 		}
 	}
-	if len(together) > 0 {
-		b.queueAppends(together)
+	if len(appends) > 0 {
+		b.queueAppends(appends)
 	}
 	for _, i := range order {
 		if !commits[i].Appends() {
@@ -52,14 +52,14 @@ func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error
 	}
 	if err := conn.SendBatch(ctx, &b.Batch).Close(); err != nil {
 		if conn.Conn().IsClosed() {
-			// The server is likely gone, and with it the other connections:
-			// let nobody find that out one by one.
+			// The server is likely gone, and with it the other connections: close
+			// them all instead of finding out one by one.
 			db.writes.Reset()
 			db.reads.Reset()
 		}
 		return nil, err
 	}
-	return b.errs, nil
+	return b.refusals, nil
 }
 
 // queueAppends puts the commits with these numbers into one statement.
@@ -75,16 +75,16 @@ func (b *batch) queueAppends(numbers []int) {
 		a := c.Activity
 		orgs[k], versions[k], ids[k], times[k] = c.Org, c.Version, a.ID, a.TimestampMs
 		fingerprints[k], types[k], statuses[k], bodies[k] = a.Fingerprint[:], a.Type, a.Status, store.NonNil(a.Body)
-		b.errs[i] = store.ErrConflict // unless the statement says otherwise
+		b.refusals[i] = store.ErrConflict // unless the statement says otherwise
 	}
 	b.Queue(appendSQL, orgs, versions, ids, times, fingerprints, types, statuses, bodies).
 		Query(func(rows pgx.Rows) error {
 			var k int64
 			var inserted bool
 			_, err := pgx.ForEachRow(rows, []any{&k, &inserted}, func() error {
-				b.errs[numbers[k-1]] = nil
+				b.refusals[numbers[k-1]] = nil
 				if !inserted {
-					b.errs[numbers[k-1]] = store.ErrRecorded
+					b.refusals[numbers[k-1]] = store.ErrRecorded
 				}
 				return nil
 			})
@@ -119,9 +119,9 @@ func (b *batch) queueChange(i int) {
 		}
 		switch {
 		case locked == 0:
-			b.errs[i] = store.ErrConflict
+			b.refusals[i] = store.ErrConflict
 		case gate == 0:
-			b.errs[i] = store.ErrRecorded
+			b.refusals[i] = store.ErrRecorded
 		}
 		return nil
 	})

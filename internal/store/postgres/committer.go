@@ -14,8 +14,7 @@ import (
 	"latchkey/internal/store/group"
 )
 
-// maxRetries bounds how often a group is sent again after the database asked
-// for it.
+// maxRetries bounds how often a group is sent again.
 const maxRetries = 8
 
 // notSent is an error before anything reached the server.
@@ -49,7 +48,8 @@ func (db *DB) transact(ctx context.Context, commits []*store.Commit) ([]error, e
 	}
 }
 
-// retryable says that a commit certainly did not happen and may if tried again.
+// retryable says that a commit certainly did not happen and may succeed if sent
+// again.
 func retryable(err error) bool {
 	var early notSent
 	switch code(err) {
@@ -61,7 +61,7 @@ func retryable(err error) bool {
 	return false
 }
 
-// rolledBack says that the server took the transaction back because of a
+// rolledBack says that the server rolled the transaction back because of a
 // statement. Otherwise the commits may have happened: the connection was lost,
 // or the server ended it, possibly after the commit, or says itself that it
 // does not know.

@@ -1,11 +1,11 @@
 // Package postgres is the clustered store: any number of Latchkey nodes over
-// one PostgreSQL, or a database that speaks its language. A node keeps nothing
-// that another lacks: every read and every check is a statement.
+// one PostgreSQL, or a database that speaks its protocol. A node caches nothing
+// that another could change: every read and every check is a statement.
 //
 // Commits that arrive together travel in one round trip as one implicit
 // transaction and share one flush. A refused commit changes no row and raises
-// no error, so it leaves its neighbours alone; if the database does report an
-// error, each commit of the group is tried alone.
+// no error, so it does not affect the others of its group; if the database does
+// report an error, each commit of the group is tried alone.
 //
 // Invariants: a commit is acknowledged after the server confirmed the end of
 // its transaction, with synchronous_commit on; an activity and the changes it
@@ -35,25 +35,24 @@ import (
 
 var _ store.Driver = (*DB)(nil)
 
-// ErrClosed is returned by a commit after Close.
+// ErrClosed is returned by a commit after [DB.Close].
 var ErrClosed = group.ErrClosed
 
 // minServer is the oldest supported server_version_num.
 const minServer = 15_00_00
 
-// committers is how many groups are under way at once: one collects while
-// the other flushes. Measured; more only make the groups smaller.
+// committers is how many groups are written at once: one is collected while the
+// other is flushed. Measured; more only make the groups smaller.
 const committers = 2
 
-// pingAfter is how long a connection may be idle before it is asked whether it
-// still works.
+// pingAfter is how long a connection may be idle before it is pinged.
 const pingAfter = 100 * time.Millisecond
 
 // Config tunes the driver. The zero value is usable.
 type Config struct {
 	MaxConns int           // for reads; 0: what the URL says, at least 8
 	Timeout  time.Duration // of one statement; 0: 15 s
-	Linger   time.Duration // longest wait for company before a commit; 0: 1 ms; negative: none
+	Linger   time.Duration // longest wait for more commits before a flush; 0: 1 ms; negative: none
 }
 
 // DB is an open database.
@@ -136,7 +135,7 @@ func openPool(ctx context.Context, url string, cfg Config, size int32) (*pgxpool
 		p["synchronous_commit"] = "on"
 	}
 	// After a failover the pool is full of dead connections. One that was busy
-	// a moment ago is not asked, so that under load nothing is paid for this.
+	// a moment ago is not pinged, so that this costs nothing under load.
 	c.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
 	// A standby could answer with an old version.
 	if c.ConnConfig.ValidateConnect == nil {
@@ -145,7 +144,7 @@ func openPool(ctx context.Context, url string, cfg Config, size int32) (*pgxpool
 	return pgxpool.NewWithConfig(ctx, c)
 }
 
-// check refuses a server that cannot keep the promises.
+// check refuses a server that cannot hold to the invariants.
 func check(ctx context.Context, pool *pgxpool.Pool) error {
 	var version, flush string
 	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num'), current_setting('synchronous_commit')`).
@@ -162,10 +161,10 @@ func check(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// Ready implements store.Driver. A schema that a newer node has migrated
-// meanwhile is fine: nodes are replaced one after the other.
+// Ready implements [store.Driver]. A schema that a newer node has migrated in the
+// meantime is accepted: nodes are replaced one after the other.
 func (db *DB) Ready(ctx context.Context) error {
-	at, err := read(ctx, db, one(pgx.RowTo[int64]), selectSchema)
+	at, err := read(ctx, db, zeroOrOne(pgx.RowTo[int64]), selectSchema)
 	if err != nil {
 		return fmt.Errorf("the database does not answer: %w", err)
 	}
@@ -175,7 +174,7 @@ func (db *DB) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Commit implements store.Driver. The commit must not be changed after the
+// Commit implements [store.Driver]. The commit must not be changed after the
 // call, not even when ctx ended it.
 func (db *DB) Commit(ctx context.Context, c *store.Commit) error {
 	if c.Checks() {
@@ -184,7 +183,7 @@ func (db *DB) Commit(ctx context.Context, c *store.Commit) error {
 	return db.queue.Do(ctx, c)
 }
 
-// checkVersion is the commit of nothing.
+// checkVersion is a commit that writes nothing.
 func (db *DB) checkVersion(ctx context.Context, c *store.Commit) error {
 	v, err := db.Version(ctx, c.Org)
 	if err == nil && v != c.Version {
@@ -193,7 +192,7 @@ func (db *DB) checkVersion(ctx context.Context, c *store.Commit) error {
 	return err
 }
 
-// Close implements store.Driver.
+// Close implements [store.Driver].
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
 		db.queue.Close()

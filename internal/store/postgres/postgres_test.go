@@ -37,7 +37,7 @@ func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Driver { return openAt(t, pgtest.URL(t)) })
 }
 
-// TestTwoNodes: nobody can tell that every call goes to another node.
+// TestTwoNodes: a caller cannot tell that every call goes to another node.
 func TestTwoNodes(t *testing.T) {
 	storetest.RunContention(t, func(t *testing.T) store.Driver {
 		url := pgtest.URL(t)
@@ -168,7 +168,7 @@ func TestPoison(t *testing.T) {
 }
 
 // TestGuard: an activity that is there before its organization, which cannot
-// be, makes the founding fail instead of going half through.
+// be, makes the creation fail instead of being applied by half.
 func TestGuard(t *testing.T) {
 	url := pgtest.URL(t)
 	db := openAt(t, url)
@@ -178,7 +178,7 @@ func TestGuard(t *testing.T) {
 		Org: "org", Activity: &store.ActivityRow{ID: "a"}, Changes: []store.Change{{Kind: "k", ID: "i", Body: []byte("x")}},
 	})
 	if err == nil {
-		t.Fatal("founded over an activity")
+		t.Fatal("created over an activity")
 	}
 	if v, err := db.Version(t.Context(), "org"); v != 0 || err != nil {
 		t.Fatalf("version %d, %v", v, err)

@@ -21,16 +21,16 @@ func (a *args) add(v any) string {
 	return "$" + strconv.Itoa(len(*a))
 }
 
-// reread is how often a read is tried again on another connection.
-const reread = 3
+// maxRereads is how often a read is tried again on another connection.
+const maxRereads = 3
 
 // read runs a statement that only reads, and collects its rows.
 //
-// A caller who goes away in the middle can leave a connection behind on which
-// the next statement ends with the time-out that ended his. Whoever is still
-// there reads again; that connection is closed by then.
+// A caller that goes away in the middle can leave a connection behind on which
+// the next statement, of another caller, ends with the same time-out. That one
+// reads again; the connection is closed by then.
 func read[T any](ctx context.Context, db *DB, collect func(pgx.Rows) (T, error), sql string, args ...any) (found T, err error) {
-	for range 1 + reread {
+	for range 1 + maxRereads {
 		var rows pgx.Rows
 		if rows, err = db.reads.Query(ctx, sql, args...); err == nil {
 			found, err = collect(rows)
@@ -42,9 +42,9 @@ func read[T any](ctx context.Context, db *DB, collect func(pgx.Rows) (T, error),
 	return found, err
 }
 
-// one collects what a statement returns for a key, the zero value when there is
-// nothing.
-func one[T any](of pgx.RowToFunc[T]) func(pgx.Rows) (T, error) {
+// zeroOrOne collects the row of a statement that returns at most one, the zero
+// value when there is none.
+func zeroOrOne[T any](of pgx.RowToFunc[T]) func(pgx.Rows) (T, error) {
 	return func(rows pgx.Rows) (found T, err error) {
 		found, err = pgx.CollectExactlyOneRow(rows, of)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -59,18 +59,18 @@ func all[T any](of pgx.RowToFunc[T]) func(pgx.Rows) ([]T, error) {
 	return func(rows pgx.Rows) ([]T, error) { return pgx.CollectRows(rows, of) }
 }
 
-// Version implements store.Driver.
+// Version implements [store.Driver].
 func (db *DB) Version(ctx context.Context, org string) (int64, error) {
-	version, err := read(ctx, db, one(pgx.RowTo[int64]), `SELECT version FROM organizations WHERE org = $1`, org)
+	version, err := read(ctx, db, zeroOrOne(pgx.RowTo[int64]), `SELECT version FROM organizations WHERE org = $1`, org)
 	if err != nil {
 		return 0, fmt.Errorf("reading the version: %w", err)
 	}
 	return version, nil
 }
 
-// Get implements store.Driver.
+// Get implements [store.Driver].
 func (db *DB) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
-	body, err := read(ctx, db, one(bodyOf), `SELECT body FROM items WHERE org = $1 AND kind = $2 AND id = $3`, org, kind, id)
+	body, err := read(ctx, db, zeroOrOne(bodyOf), `SELECT body FROM items WHERE org = $1 AND kind = $2 AND id = $3`, org, kind, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading a %s: %w", kind, err)
 	}
@@ -83,7 +83,7 @@ func bodyOf(row pgx.CollectableRow) (body []byte, err error) {
 	return store.NonNil(body), err
 }
 
-// Organizations implements store.Driver.
+// Organizations implements [store.Driver].
 func (db *DB) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
 	orgs, err := read(ctx, db, all(pgx.RowTo[string]), `SELECT org FROM organizations WHERE org > $1 ORDER BY org LIMIT $2`, after, limit)
 	if err != nil {
@@ -92,7 +92,7 @@ func (db *DB) Organizations(ctx context.Context, after string, limit int) ([]str
 	return orgs, nil
 }
 
-// Scan implements store.Driver.
+// Scan implements [store.Driver].
 func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) ([]store.Item, error) {
 	var a args
 	q := `SELECT id, body FROM items WHERE org = ` + a.add(org) + ` AND kind = ` + a.add(kind) + ` AND id >= ` + a.add(r.From)
@@ -115,12 +115,12 @@ func itemOf(row pgx.CollectableRow) (it store.Item, err error) {
 	return it, err
 }
 
-// Activity implements store.Driver.
+// Activity implements [store.Driver].
 func (db *DB) Activity(ctx context.Context, org, id string) (*store.ActivityRow, error) {
 	return db.activity(ctx, `SELECT `+activityColumns+` FROM activities WHERE org = $1 AND id = $2`, org, id)
 }
 
-// Recorded implements store.Driver.
+// Recorded implements [store.Driver].
 func (db *DB) Recorded(ctx context.Context, org string, timestampMs int64, fp store.Fingerprint) (*store.ActivityRow, error) {
 	return db.activity(ctx, `SELECT `+activityColumns+` FROM activities
 		WHERE org = $1 AND timestamp_ms = $2 AND fingerprint = $3`, org, timestampMs, fp[:])

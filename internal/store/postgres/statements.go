@@ -12,7 +12,7 @@ import "latchkey/internal/store"
 //	         SHARE if the commit leaves the organization's own items alone
 //	gate     the activity, inserted or replaced if locked has a row
 //	raised   the version, raised if gate has a row and the commit raises it
-//	founded  the new organizations, inserted if gate has a row
+//	created  the new organizations, inserted if gate has a row
 //	the rest the items, written and deleted if gate has a row
 //
 // The order is forced by data: gate reads locked and the others read gate, so
@@ -28,12 +28,12 @@ import "latchkey/internal/store"
 // It cannot be: the row that was locked is the newest; the scan that led to it
 // found, in S, a row of this organization with the same version; every update
 // of a row raises its version; so both are the same row, S shows it to the
-// UPDATE too, and as we hold its lock nobody else has touched it since.
+// UPDATE too, and as we hold its lock no other transaction has changed it since.
 //
-// 3. Items changed between S and the lock. Whoever changes items raises the
+// 3. Items changed between S and the lock. A commit that changes items raises the
 // version in the same transaction, so 1 applies. Items of other organizations
-// are either of one that is being founded, which nobody else knows, or have ids
-// that only one organization writes. The same holds for an activity that is
+// are either of one that is being created, whose id no one else knows, or have
+// ids that only one organization writes. The same holds for an activity that is
 // replaced.
 //
 // 4. The activity is already there: ON CONFLICT DO NOTHING waits for a
@@ -41,16 +41,16 @@ import "latchkey/internal/store"
 // empty and the organization stays as it is. An activity of an earlier
 // statement of the same transaction counts too.
 //
-// 5. Founding: the INSERT into organizations takes the place of the lock. Two
-// founders meet in its primary key; the second waits and inserts nothing. An
-// organization that did not exist has no activities, so gate has a row when
-// locked has.
+// 5. Creation: the INSERT into organizations takes the place of the lock. Two
+// that create the same one meet in its primary key; the second waits and inserts
+// nothing. An organization that did not exist has no activities, so gate has a
+// row when locked has.
 //
 // A database that treats 2 or 5 otherwise must not commit what it did: the
 // last column divides by zero when an activity was inserted without the
-// version being raised, or an organization founded without its activity, or
+// version being raised, or an organization created without its activity, or
 // when an organization that should be new is there already, and the error
-// takes back the whole transaction.
+// rolls the whole transaction back.
 //
 // A commit that leaves its organization's own items alone shares the lock with
 // others like it, and keeps out those that raise the version: what it read of
@@ -58,7 +58,7 @@ import "latchkey/internal/store"
 //
 // Commits that only append need no lock: they and a change of the same
 // version may commit in either order, the statement sees a version of the time
-// it ran, and whoever is told that a change is done starts after that.
+// it ran, and a caller that is told that a change is done starts after that.
 
 const activityColumns = `id, timestamp_ms, fingerprint, type, status, body`
 
@@ -82,7 +82,7 @@ FROM at LEFT JOIN inserted i ON i.org = at.org AND i.id = at.id`
 // changeSQL returns the statement of a commit that changes an organization.
 // Its arguments are the organization, the version, the organizations, kinds,
 // ids and bodies to write, the organizations, kinds and ids to delete, the
-// organizations to found, and the activity's columns, if any. It returns how
+// organizations to create, and the activity's columns, if any. It returns how
 // many rows locked and gate have, and the guard.
 func changeSQL(c *store.Commit) string {
 	locked := `SELECT org FROM organizations WHERE org = $1 AND version = $2 FOR UPDATE`
@@ -113,7 +113,7 @@ func changeSQL(c *store.Commit) string {
 WITH locked AS (` + locked + `),
 gate AS (` + gate + `),
 raised AS (` + raised + `),
-founded AS (
+created AS (
 	INSERT INTO organizations (org, version)
 	SELECT f.org, 1 FROM gate CROSS JOIN unnest($10::text[]) AS f (org)
 	ON CONFLICT DO NOTHING RETURNING org
@@ -128,6 +128,6 @@ written AS (
 	WHERE items.org = d.org AND items.kind = d.kind AND items.id = d.id AND EXISTS (SELECT 1 FROM gate)
 )
 SELECT (SELECT count(*) FROM locked), (SELECT count(*) FROM gate), 1 / (CASE WHEN ` + agree + `
-	AND (SELECT count(*) FROM founded) = (SELECT count(*) FROM gate) * coalesce(cardinality($10::text[]), 0)
+	AND (SELECT count(*) FROM created) = (SELECT count(*) FROM gate) * coalesce(cardinality($10::text[]), 0)
 	THEN 1 ELSE 0 END)`
 }

@@ -15,7 +15,7 @@ import (
 // completed is the status that the partial index leaves out.
 const completed = `ACTIVITY_STATUS_COMPLETED`
 
-// Activities implements store.Driver.
+// Activities implements [store.Driver].
 //
 // An index can deliver the rows of one type, or of one status, in the order of
 // their ids; for several it would have to read them all and sort. So each is
@@ -95,8 +95,8 @@ func (r *reader) activities(ctx context.Context, org string, q store.ActivityQue
 	return list, ctx.Err()
 }
 
-// presentTypes lists the types of activities that an organization has, leaping
-// from each to the next.
+// presentTypes lists the types of activities that an organization has: each step
+// finds the next one in the index.
 const presentTypes = `WITH RECURSIVE present (type) AS (
 	SELECT min(type) FROM activities WHERE org = ?1
 	UNION ALL
@@ -141,10 +141,10 @@ func listActivities(org string, q store.ActivityQuery, column, value, columns st
 	return sql, a
 }
 
-// args are the arguments of a statement that is being written.
+// args collects the arguments of a statement.
 type args []any
 
-// add returns the text that stands for a value.
+// add returns the placeholder of a new argument.
 func (a *args) add(value any) string {
 	*a = append(*a, value)
 	return "?" + strconv.Itoa(len(*a))

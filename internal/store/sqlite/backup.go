@@ -22,7 +22,7 @@ import (
 // gets its name; a file that exists is never overwritten.
 //
 // The database is only read: no lock is taken that a server would miss, so one
-// can be started or stopped meanwhile.
+// can be started or stopped during the backup.
 func Backup(ctx context.Context, path, out string) (Summary, error) {
 	s, err := backup(ctx, path, out)
 	if err != nil {
@@ -67,11 +67,11 @@ func backup(ctx context.Context, path, out string) (Summary, error) {
 	return after, err
 }
 
-// pagesAtOnce are copied between two looks at the context.
+// pagesAtOnce are copied between two checks of the context.
 const pagesAtOnce = 4096
 
 // copyDatabase copies what is in the database at one moment, and says what that
-// is. One transaction holds the moment: commits go on beside it, in the WAL.
+// is. One transaction holds that state: concurrent commits go to the WAL.
 func copyDatabase(ctx context.Context, path, to string) (s Summary, err error) {
 	source, err := openFile(ctx, path, "ro", "busy_timeout(5000)")
 	if err != nil {
@@ -121,19 +121,20 @@ func dsn(path, mode string, pragmas ...string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 }
 
-// temporary is a file on its way to a name. It is in the folder of that name,
-// and begins with a dot.
+// temporary is a file that will be renamed. It is in the folder of its final
+// name, and begins with a dot.
 type temporary struct{ name string }
 
-func newTemporary(beside string) (temporary, error) {
-	f, err := os.CreateTemp(filepath.Dir(beside), "."+filepath.Base(beside)+".*") // mode 0600
+func newTemporary(final string) (temporary, error) {
+	f, err := os.CreateTemp(filepath.Dir(final), "."+filepath.Base(final)+".*") // mode 0600
 	if err != nil {
 		return temporary{}, err
 	}
 	return temporary{f.Name()}, f.Close()
 }
 
-// remove leaves nothing behind; after place there is nothing but the name.
+// remove deletes the file and what SQLite put beside it; after place only its
+// temporary name is left to delete.
 func (t temporary) remove() {
 	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
 		_ = os.Remove(t.name + suffix)
@@ -151,7 +152,7 @@ func (t temporary) sum() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Sync(), f.Close())
 }
 
-// place gives the file its name by os.Link or os.Rename.
+// place gives the file its name by [os.Link] or [os.Rename].
 func (t temporary) place(name string, by func(from, to string) error) error {
 	if err := by(t.name, name); err != nil {
 		return err

@@ -29,13 +29,13 @@ type Summary struct {
 	SHA256        string // of the file, in hex, where there is one
 }
 
-// Kinds of package store. Nothing else here cares what an item is.
+// Kinds of package store. Nothing else here depends on what an item is.
 const (
 	organizationKind = "organization"
-	sealedKind       = "sealed"
+	ciphertextKind   = "sealed"
 )
 
-// check looks at a copy that nobody else uses, and turns it into one file
+// check checks a copy that is not in use, and turns it into one file
 // without a WAL. It reads all of it.
 func check(ctx context.Context, path string) (s Summary, err error) {
 	if err := looksLikeDatabase(path); err != nil {
@@ -46,16 +46,16 @@ func check(ctx context.Context, path string) (s Summary, err error) {
 		return Summary{}, damaged(err)
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	var verdict string
+	var result string
 	err = c.query(func(row []driver.Value) error {
-		verdict, _ = row[0].(string)
+		result, _ = row[0].(string)
 		return nil
 	}, "PRAGMA integrity_check(1)")
 	if err != nil {
 		return Summary{}, damaged(err)
 	}
-	if verdict != "ok" {
-		return Summary{}, damaged(errors.New(strings.TrimSpace(verdict)))
+	if result != "ok" {
+		return Summary{}, damaged(errors.New(strings.TrimSpace(result)))
 	}
 	s, err = inspect(ctx, c)
 	return s, damaged(err)
@@ -80,7 +80,7 @@ func looksLikeDatabase(path string) error {
 	return nil
 }
 
-// damaged says so of errors that mean it.
+// damaged marks the errors that mean that the file is damaged.
 func damaged(err error) error {
 	var failure *msqlite.Error
 	switch {
@@ -134,11 +134,11 @@ func inspect(ctx context.Context, c *conn) (Summary, error) {
 			return Summary{}, fmt.Errorf("%w: %s does not belong there", errForeign, name)
 		}
 	}
-	err = tally(c, &s)
+	err = countInto(c, &s)
 	return s, err
 }
 
-// schemaOf returns the statements that made the database, by name.
+// schemaOf returns the statements that created the schema, by name.
 func schemaOf(c *conn) (map[string]string, error) {
 	objects := map[string]string{}
 	err := c.query(func(row []driver.Value) error {
@@ -163,14 +163,14 @@ func freshSchema(ctx context.Context, steps []migration.Step) (_ map[string]stri
 	return schemaOf(c)
 }
 
-func tally(c *conn, s *Summary) error {
+func countInto(c *conn, s *Summary) error {
 	err := c.query(func(row []driver.Value) error {
 		count, _ := row[1].(int64)
 		size, _ := row[2].(int64)
 		switch row[0] {
 		case organizationKind:
 			s.Organizations = count
-		case sealedKind:
+		case ciphertextKind:
 			s.Sealed = count
 		}
 		s.Items += count

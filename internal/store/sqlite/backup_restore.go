@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Restoring says what to put where.
+// Restoring is what [Restore] is to do.
 type Restoring struct {
 	From    string // a backup
 	SHA256  string // what it must have, in hex; empty: anything
@@ -24,7 +24,7 @@ type Restoring struct {
 var ErrExists = errors.New("there is a database already")
 
 // Restore puts a backup in place: whole, or not at all. What is checked is the
-// copy that will be used. It returns ErrInUse while a process holds the
+// copy that will be used. It returns [ErrInUse] while a process holds the
 // database, and where a database that was there went.
 func Restore(ctx context.Context, r Restoring) (s Summary, aside string, err error) {
 	s, aside, err = r.run(ctx)
@@ -85,11 +85,11 @@ func (r Restoring) run(ctx context.Context) (s Summary, aside string, err error)
 }
 
 // putAside gives the database a second name, under which it stays complete with
-// its WAL, if there is one, and removes the WAL from beside the first: it would
-// be played into whatever is there next. The caller then replaces the file.
+// its WAL, if there is one, and removes the WAL of the first name: it would be
+// applied to the file that comes next. The caller then replaces the file.
 //
-// SQLite has no part in it: it would tidy up, and a database that is to be
-// replaced may be a broken one that somebody still wants to look at.
+// SQLite is not used for it: it would checkpoint, and a database that is to be
+// replaced may be a broken one that an operator still wants to examine.
 func putAside(path string, now time.Time) (aside string, err error) {
 	aside = path + ".replaced-" + now.UTC().Format("20060102T150405Z")
 	for _, suffix := range []string{"", "-wal"} {

@@ -12,9 +12,9 @@ import (
 // How the WAL is kept short. Measured: letting a commit checkpoint whenever
 // the WAL is full halves the throughput; a background checkpoint alone lets
 // the WAL grow without end, because it can start again from its beginning only
-// when nobody reads or writes it. So a second connection moves pages into the
-// database all the time, and now and then the writer, between two groups,
-// finishes the work and starts the WAL anew.
+// when it is neither read nor written. So a second connection moves pages into
+// the database all the time, and now and then the writer, between two groups,
+// finishes the work and restarts the WAL.
 const (
 	checkpointEvery = 100 * time.Millisecond
 	restartRecords  = 16 << 10
@@ -26,7 +26,7 @@ const (
 	normalTimeout  = "PRAGMA busy_timeout = 5000"
 )
 
-// wal keeps account of what was written.
+// wal counts what was written.
 type wal struct {
 	dirty atomic.Bool // something was written since the last checkpoint
 
@@ -47,9 +47,9 @@ func (w *wal) wrote(commits []*store.Commit) {
 	w.dirty.Store(true)
 }
 
-// restart starts the WAL anew when it is time and possible. Errors are not
-// reported: the commits are safe in the WAL, and if the disk is broken the
-// next commit will tell.
+// restart restarts the WAL when it is long enough and possible. Errors are not
+// reported: the commits are safe in the WAL, and if the disk is broken the next
+// commit fails.
 func (w *wal) restart(c *conn) {
 	limit := w.limit
 	if limit == 0 {

@@ -88,15 +88,15 @@ func (t *tx) version(org string) (int64, error) {
 	return v, nil
 }
 
-// raise founds the organization or raises its version. What is in memory must
+// raise creates the organization or raises its version. What is in memory must
 // agree with the table: if not, another process wrote, and nothing may be
 // written on top of that.
 func (t *tx) raise(org string, version int64) (err error) {
 	var n int64
 	if version == 0 {
-		n, err = t.stmts.found.exec(org)
+		n, err = t.stmts.create.exec(org)
 	} else {
-		n, err = t.stmts.bump.exec(org, version)
+		n, err = t.stmts.raise.exec(org, version)
 	}
 	if err != nil {
 		return fmt.Errorf("raising the version: %w", err)

@@ -151,8 +151,8 @@ func TestPlans(t *testing.T) {
 }
 
 // TestWALStaysShort writes many times what the WAL may hold, and reads in
-// between. It does not read beside the writes: a reader that a busy machine holds
-// up for long keeps the WAL from starting anew, as it should.
+// between. It does not read during the writes: a reader that a busy machine
+// delays for long keeps the WAL from being restarted, as it should.
 func TestWALStaysShort(t *testing.T) {
 	db, path := openTest(t)
 	db.writer.wal.limit = 200
@@ -208,13 +208,13 @@ func TestVersions(t *testing.T) {
 	epoch := unknown("a")
 	v.learn("a", 3, epoch)
 	want("a", 3)
-	// In doubt nobody knows, and nobody learns.
+	// In doubt it is unknown, and cannot be learned.
 	v.flushing(map[string]int64{"a": 4})
 	v.learn("a", 3, unknown("a"))
 	unknown("a")
 	v.flushed()
 	want("a", 4)
-	// A slow reader does not overwrite what the writer said meanwhile.
+	// A slow reader does not overwrite what the writer set in the meantime.
 	epoch = unknown("b")
 	v.flushing(map[string]int64{"b": 2})
 	v.flushed()

@@ -9,10 +9,10 @@ import (
 	"latchkey/internal/store"
 )
 
-// A long read looks this often whether its caller is still there.
+// A long read checks this often whether its caller is still waiting.
 const rowsBetweenChecks = 128
 
-// Get implements store.Driver.
+// Get implements [store.Driver].
 func (db *DB) Get(ctx context.Context, org, kind, id string) (body []byte, err error) {
 	err = db.readers.do(ctx, func(r *reader) error {
 		return r.get.query(func(row []driver.Value) error {
@@ -26,7 +26,7 @@ func (db *DB) Get(ctx context.Context, org, kind, id string) (body []byte, err e
 	return body, nil
 }
 
-// Organizations implements store.Driver.
+// Organizations implements [store.Driver].
 func (db *DB) Organizations(ctx context.Context, after string, limit int) (orgs []string, err error) {
 	err = db.query(ctx, func(row []driver.Value) error {
 		org, _ := row[0].(string)
@@ -39,7 +39,7 @@ func (db *DB) Organizations(ctx context.Context, after string, limit int) (orgs 
 	return orgs, nil
 }
 
-// Scan implements store.Driver.
+// Scan implements [store.Driver].
 func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) (items []store.Item, err error) {
 	q := `SELECT id, body FROM items WHERE org = ? AND kind = ? AND id >= ?`
 	args := []any{org, kind, r.From}
@@ -63,7 +63,7 @@ func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) (items 
 	return items, nil
 }
 
-// Activity implements store.Driver.
+// Activity implements [store.Driver].
 func (db *DB) Activity(ctx context.Context, org, id string) (a *store.ActivityRow, err error) {
 	err = db.readers.do(ctx, func(r *reader) error {
 		return r.activity.query(func(row []driver.Value) error {
@@ -77,7 +77,7 @@ func (db *DB) Activity(ctx context.Context, org, id string) (a *store.ActivityRo
 	return a, nil
 }
 
-// Recorded implements store.Driver.
+// Recorded implements [store.Driver].
 func (db *DB) Recorded(ctx context.Context, org string, timestampMs int64, fp store.Fingerprint) (a *store.ActivityRow, err error) {
 	err = db.readers.do(ctx, func(r *reader) error {
 		return r.recorded.query(func(row []driver.Value) error {

@@ -121,7 +121,7 @@ func (r *reader) version(org string) (int64, error) {
 	return v, nil
 }
 
-// readers lends each reader to one goroutine at a time.
+// readers lends each [reader] to one goroutine at a time.
 type readers struct {
 	free   chan *reader
 	n      int

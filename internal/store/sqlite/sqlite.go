@@ -1,15 +1,15 @@
 // Package sqlite is the embedded store: one file, one process, one writer.
 //
 // Commits that arrive together share one transaction and one flush (WAL,
-// synchronous=FULL). A refused commit is found by looking (the version is in
-// memory, a duplicate changes no row), never by an SQL error, so it cannot roll
-// back its neighbours; if SQLite does fail, each commit of the group is tried
+// synchronous=FULL). A commit is refused by a check (the version is in memory, a
+// duplicate changes no row), never by an SQL error, so it cannot roll back the
+// others of its group; if SQLite does fail, each commit of the group is tried
 // alone.
 //
 // Invariants: a lock file makes this process the only one on the database;
 // only the writer goroutine writes; a commit is acknowledged after COMMIT
-// returned and after its version is known to Version; whoever finds the same
-// version before and after some reads has read one state.
+// returned and after its version is known to [DB.Version]; a caller that finds
+// the same version before and after some reads has read one state.
 package sqlite
 
 import (
@@ -29,13 +29,13 @@ import (
 
 var _ store.Driver = (*DB)(nil)
 
-// ErrClosed is returned by everything that is called after Close.
+// ErrClosed is returned by everything that is called after [DB.Close].
 var ErrClosed = group.ErrClosed
 
 // Config tunes the database. The zero value is usable.
 type Config struct {
 	Readers int           // connections that read at the same time; 0: 4
-	Linger  time.Duration // longest wait for company before a flush; 0: 1 ms; negative: none
+	Linger  time.Duration // longest wait for more commits before a flush; 0: 1 ms; negative: none
 }
 
 // Pragmas of every connection. The WAL is never checkpointed by a commit that
@@ -66,7 +66,7 @@ type DB struct {
 }
 
 // Open opens the database at path, creating it if need be, and brings its
-// schema up to date. It returns ErrInUse if another process has it open.
+// schema up to date. It returns [ErrInUse] if another process has it open.
 func Open(ctx context.Context, path string, cfg Config) (*DB, error) {
 	db, err := open(ctx, path, cfg)
 	if err != nil {
@@ -132,13 +132,13 @@ func open(ctx context.Context, path string, cfg Config) (_ *DB, err error) {
 	return db, nil
 }
 
-// Commit implements store.Driver. The commit must not be changed after the
+// Commit implements [store.Driver]. The commit must not be changed after the
 // call, not even when ctx ended it.
 func (db *DB) Commit(ctx context.Context, c *store.Commit) error {
 	return db.queue.Do(ctx, c)
 }
 
-// Version implements store.Driver.
+// Version implements [store.Driver].
 func (db *DB) Version(ctx context.Context, org string) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -161,7 +161,7 @@ func (db *DB) Version(ctx context.Context, org string) (int64, error) {
 	return version, nil
 }
 
-// Ready implements store.Driver.
+// Ready implements [store.Driver].
 func (db *DB) Ready(ctx context.Context) error {
 	var at int64
 	err := db.readers.do(ctx, func(r *reader) error {
@@ -179,7 +179,7 @@ func (db *DB) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Close implements store.Driver. Closing the last connection moves what is
+// Close implements [store.Driver]. Closing the last connection moves what is
 // left in the WAL into the database.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() {

@@ -20,13 +20,13 @@ type writer struct {
 	stmts statements
 }
 
-// statements are the writer's, prepared once.
+// statements are those of the writer, prepared once.
 type statements struct {
 	begin, commit, rollback *stmt
 
 	version  *stmt // of an organization
-	found    *stmt
-	bump     *stmt
+	create   *stmt // an organization
+	raise    *stmt // its version
 	activity *stmt
 	replace  *stmt
 	put      *stmt
@@ -61,8 +61,8 @@ func (w *writer) prepare() error {
 		{&s.commit, `COMMIT`},
 		{&s.rollback, `ROLLBACK`},
 		{&s.version, selectVersion},
-		{&s.found, `INSERT INTO organizations (org, version) VALUES (?, 1) ON CONFLICT DO NOTHING`},
-		{&s.bump, `UPDATE organizations SET version = version + 1 WHERE org = ? AND version = ?`},
+		{&s.create, `INSERT INTO organizations (org, version) VALUES (?, 1) ON CONFLICT DO NOTHING`},
+		{&s.raise, `UPDATE organizations SET version = version + 1 WHERE org = ? AND version = ?`},
 		{&s.activity, `INSERT INTO activities (org, id, timestamp_ms, fingerprint, type, status, body)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&s.replace, `UPDATE activities SET status = ?, body = ? WHERE org = ? AND id = ?`},
@@ -84,7 +84,7 @@ func (w *writer) close() error {
 	}
 	// Closing the connection needs its statements gone.
 	s := &w.stmts
-	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.found, s.bump, s.activity, s.replace, s.put, s.del} {
+	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.create, s.raise, s.activity, s.replace, s.put, s.del} {
 		if st != nil {
 			_ = st.raw.Close()
 		}
@@ -120,8 +120,8 @@ func (w *writer) transact(commits []*store.Commit) (refusals []error, err error)
 	t := &tx{writer: w, raised: map[string]int64{}}
 	refusals = make([]error, len(commits))
 	if len(commits) == 1 && commits[0].Appends() {
-		// One statement is a transaction by itself. A lone client need not wait
-		// for two more.
+		// One statement is a transaction by itself: a single client need not
+		// wait for two more.
 		refusals[0], err = t.apply(commits[0])
 		return refusals, err
 	}
@@ -141,8 +141,8 @@ func (w *writer) transact(commits []*store.Commit) (refusals []error, err error)
 	return refusals, nil
 }
 
-// recover returns to a state in which the next transaction can begin. What
-// cannot be rolled back is left to a new connection.
+// recover makes sure that the next transaction can begin. If the transaction
+// cannot be rolled back, the connection is replaced.
 func (w *writer) recover() {
 	defer w.versions.forget()
 	if w.conn == nil {

@@ -13,7 +13,7 @@ import (
 
 func testActivity(t *testing.T, db store.Driver) {
 	wantActivity(t, db, "org", "a", nil)
-	found(t, db, "org")
+	create(t, db, "org")
 	a := &store.ActivityRow{
 		ID: "a", TimestampMs: 1<<62 + 1, Fingerprint: fingerprint("x"),
 		Type: "type", Status: "status", Body: []byte("body"),
@@ -25,7 +25,7 @@ func testActivity(t *testing.T, db store.Driver) {
 }
 
 func testRecorded(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	a := activity("a")
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: a}, nil)
 	for _, tc := range []struct {
@@ -58,8 +58,8 @@ func testActivities(t *testing.T, db store.Driver) {
 		pending   = "ACTIVITY_STATUS_CONSENSUS_NEEDED"
 		failed    = "ACTIVITY_STATUS_FAILED"
 	)
-	found(t, db, "org")
-	found(t, db, "other")
+	create(t, db, "org")
+	create(t, db, "other")
 	var all []store.ActivityRow
 	for i := range 60 {
 		a := activity(fmt.Sprintf("%04d", i*7919%60)) // inserted out of order

@@ -18,12 +18,12 @@ import (
 func BenchmarkAppend(b *testing.B, db store.Driver) {
 	for _, orgs := range []int{1, 10_000} {
 		names := make([]string, orgs)
-		founding := &store.Commit{Org: ids.New()}
+		creation := &store.Commit{Org: ids.New()}
 		for i := range names {
 			names[i] = ids.New()
 		}
-		founding.Creates = names
-		if err := db.Commit(b.Context(), founding); err != nil {
+		creation.Creates = names
+		if err := db.Commit(b.Context(), creation); err != nil {
 			b.Fatal(err)
 		}
 		rand.Shuffle(orgs, func(i, j int) { names[i], names[j] = names[j], names[i] })

@@ -11,8 +11,8 @@ import (
 	"latchkey/internal/store"
 )
 
-// together runs fn n times at once and counts the outcomes.
-func together(t *testing.T, n int, fn func(i int) error) (ok, conflict, recorded int) {
+// concurrently runs fn n times at once and counts the outcomes.
+func concurrently(t *testing.T, n int, fn func(i int) error) (ok, conflict, recorded int) {
 	t.Helper()
 	errs := make([]error, n)
 	start := make(chan struct{})
@@ -42,8 +42,8 @@ func together(t *testing.T, n int, fn func(i int) error) (ok, conflict, recorded
 
 func testParallelAppends(t *testing.T, db store.Driver) {
 	const writers, each = 64, 20
-	found(t, db, "org")
-	ok, _, _ := together(t, writers, func(w int) error {
+	create(t, db, "org")
+	ok, _, _ := concurrently(t, writers, func(w int) error {
 		for i := range each {
 			if err := db.Commit(t.Context(), &store.Commit{
 				Org: "org", Version: 1, Activity: activity(fmt.Sprintf("%02d-%02d", w, i)),
@@ -63,10 +63,10 @@ func testParallelAppends(t *testing.T, db store.Driver) {
 }
 
 func testSameFingerprintAtOnce(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	for round := range 10 {
 		a := activity(fmt.Sprint("round ", round))
-		ok, conflict, recorded := together(t, 50, func(i int) error {
+		ok, conflict, recorded := concurrently(t, 50, func(i int) error {
 			mine := *a
 			mine.ID = fmt.Sprintf("%s-%d", a.ID, i)
 			return db.Commit(t.Context(), &store.Commit{Org: "org", Version: 1, Activity: &mine})
@@ -80,13 +80,13 @@ func testSameFingerprintAtOnce(t *testing.T, db store.Driver) {
 	}
 }
 
-// testSameIDAtOnce: the one that is told so is the one that is there.
+// testSameIDAtOnce: the activity whose commit succeeded is the one that is stored.
 func testSameIDAtOnce(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	for round := range 10 {
 		id := fmt.Sprint("round ", round)
 		var winner atomic.Int64
-		ok, _, recorded := together(t, 20, func(i int) error {
+		ok, _, recorded := concurrently(t, 20, func(i int) error {
 			a := activity(id)
 			a.Body = []byte(strconv.Itoa(i))
 			if i%2 == 0 {
@@ -109,10 +109,10 @@ func testSameIDAtOnce(t *testing.T, db store.Driver) {
 }
 
 func testTwoWriters(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	for v := int64(1); v <= 100; v++ {
 		var winner atomic.Int64
-		ok, conflict, _ := together(t, 2, func(i int) error {
+		ok, conflict, _ := concurrently(t, 2, func(i int) error {
 			body := fmt.Sprint("writer ", i)
 			err := db.Commit(t.Context(), &store.Commit{
 				Org: "org", Version: v, Activity: activity(fmt.Sprintf("%d-%d", v, i)),
@@ -137,12 +137,12 @@ func testTwoWriters(t *testing.T, db store.Driver) {
 	}
 }
 
-func testFoundersRace(t *testing.T, db store.Driver) {
+func testCreateAtOnce(t *testing.T, db store.Driver) {
 	for round := range 20 {
 		org := fmt.Sprint("org ", round)
-		ok, conflict, _ := together(t, 8, func(i int) error {
+		ok, conflict, _ := concurrently(t, 8, func(i int) error {
 			return db.Commit(t.Context(), &store.Commit{
-				Org: org, Activity: activity(fmt.Sprint("founder ", i)), Changes: []store.Change{put("k", "i", fmt.Sprint(i))},
+				Org: org, Activity: activity(fmt.Sprint("creator ", i)), Changes: []store.Change{put("k", "i", fmt.Sprint(i))},
 			})
 		})
 		if ok != 1 || conflict != 7 {
@@ -155,17 +155,17 @@ func testFoundersRace(t *testing.T, db store.Driver) {
 	}
 }
 
-// testNeighbours sends commits of every fate at once, which puts them into one
-// group, and expects each to have its own.
-func testNeighbours(t *testing.T, db store.Driver) {
+// testCommitsOfOneGroup sends commits that end in every way at once, which puts
+// them into one group, and expects each to have its own outcome.
+func testCommitsOfOneGroup(t *testing.T, db store.Driver) {
 	const orgs = 4
 	for o := range orgs {
-		found(t, db, fmt.Sprint("org", o))
+		create(t, db, fmt.Sprint("org", o))
 		commit(t, db, &store.Commit{Org: fmt.Sprint("org", o), Version: 1, Activity: activity("old")}, nil)
 	}
 	for v := int64(1); v <= 20; v++ {
-		fates := make([]error, 8*orgs)
-		together(t, len(fates), func(i int) error {
+		outcomes := make([]error, 8*orgs)
+		concurrently(t, len(outcomes), func(i int) error {
 			c := &store.Commit{Org: fmt.Sprint("org", i%orgs), Version: v, Activity: activity(fmt.Sprintf("%d-%d", v, i))}
 			switch i / orgs {
 			case 0, 1: // of two changes at the same version one wins
@@ -179,20 +179,20 @@ func testNeighbours(t *testing.T, db store.Driver) {
 				c.Version, c.Activity, c.Changes = v-1, nil, []store.Change{put("k", "never", "x")}
 			default: // appends: fine unless the change came first
 			}
-			fates[i] = db.Commit(t.Context(), c)
-			return fates[i]
+			outcomes[i] = db.Commit(t.Context(), c)
+			return outcomes[i]
 		})
 		for o := range orgs {
 			org := fmt.Sprint("org", o)
-			one, two := fates[o] == nil, fates[orgs+o] == nil
+			one, two := outcomes[o] == nil, outcomes[orgs+o] == nil
 			if one == two {
-				t.Fatalf("version %d: two changes ended with %v and %v", v, fates[o], fates[orgs+o])
+				t.Fatalf("version %d: two changes ended with %v and %v", v, outcomes[o], outcomes[orgs+o])
 			}
-			if err := fates[2*orgs+o]; err == nil {
+			if err := outcomes[2*orgs+o]; err == nil {
 				t.Fatal("a recorded request was recorded again")
 			}
 			for _, f := range []int{3, 4} {
-				if err := fates[f*orgs+o]; !errors.Is(err, store.ErrConflict) {
+				if err := outcomes[f*orgs+o]; !errors.Is(err, store.ErrConflict) {
 					t.Fatalf("a commit at another version ended with %v", err)
 				}
 			}
@@ -204,8 +204,8 @@ func testNeighbours(t *testing.T, db store.Driver) {
 				}
 				id := fmt.Sprintf("%d-%d", v, f*orgs+o)
 				got, err := db.Activity(t.Context(), org, id)
-				if err != nil || (got != nil) != (fates[f*orgs+o] == nil) {
-					t.Fatalf("activity %s is %v (%v), its commit ended with %v", id, got, err, fates[f*orgs+o])
+				if err != nil || (got != nil) != (outcomes[f*orgs+o] == nil) {
+					t.Fatalf("activity %s is %v (%v), its commit ended with %v", id, got, err, outcomes[f*orgs+o])
 				}
 			}
 		}
@@ -215,7 +215,7 @@ func testNeighbours(t *testing.T, db store.Driver) {
 // testOneState: reads between two equal versions have seen one state.
 func testOneState(t *testing.T, db store.Driver) {
 	const changes = 150
-	found(t, db, "org")
+	create(t, db, "org")
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Changes: []store.Change{put("k", "a", "2"), put("k", "b", "2")}}, nil)
 	var done atomic.Bool
 	var wg sync.WaitGroup
@@ -247,7 +247,7 @@ func testOneState(t *testing.T, db store.Driver) {
 
 // testVersionAfterAck: an acknowledged change is seen by the next call.
 func testVersionAfterAck(t *testing.T, db store.Driver) {
-	ok, _, _ := together(t, 16, func(i int) error {
+	ok, _, _ := concurrently(t, 16, func(i int) error {
 		org := fmt.Sprint("org ", i)
 		for v := range int64(20) {
 			if err := db.Commit(t.Context(), &store.Commit{

@@ -13,7 +13,7 @@ import (
 )
 
 func testUpsertAndDelete(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Changes: []store.Change{
 		put("k", "keep", "1"), put("k", "change", "1"), put("k", "delete", "1"),
 	}}, nil)
@@ -33,12 +33,12 @@ func testUpsertAndDelete(t *testing.T, db store.Driver) {
 }
 
 func testGet(t *testing.T, db store.Driver) {
-	wantItem(t, db, "org", "founding", "it", nil)
-	found(t, db, "org")
-	wantItem(t, db, "org", "founding", "it", []byte("org"))
-	wantItem(t, db, "org", "founding", "", nil)
-	wantItem(t, db, "org", "", "it", nil)
-	wantItem(t, db, "org", "it", "founding", nil)
+	wantItem(t, db, "org", "initial", "item", nil)
+	create(t, db, "org")
+	wantItem(t, db, "org", "initial", "item", []byte("org"))
+	wantItem(t, db, "org", "initial", "", nil)
+	wantItem(t, db, "org", "", "item", nil)
+	wantItem(t, db, "org", "item", "initial", nil)
 }
 
 func testOrganizations(t *testing.T, db store.Driver) {
@@ -51,7 +51,7 @@ func testOrganizations(t *testing.T, db store.Driver) {
 	}
 	want("", 10)
 	for _, org := range []string{"b", "B", "ä", "a"} {
-		found(t, db, org)
+		create(t, db, org)
 	}
 	want("", 10, "B", "a", "b", "ä")
 	want("", 2, "B", "a")
@@ -60,7 +60,7 @@ func testOrganizations(t *testing.T, db store.Driver) {
 }
 
 func testBodies(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	large := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // 1 MiB
 	all := make([]byte, 256)
 	for i := range all {
@@ -88,7 +88,7 @@ func testBodies(t *testing.T, db store.Driver) {
 }
 
 func testScan(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	var changes []store.Change
 	for _, id := range []string{"a", "b", "ba", "bb", "c", "d"} {
 		changes = append(changes, put("k", id, "body of "+id), put("kk", id, "not this"))
@@ -132,7 +132,7 @@ func testScanOrder(t *testing.T, db store.Driver) {
 		"Z", "a", "A", "z", "ä", "Ä", "a b", "a-b", "a_b", "ab", "aB", "é", "e\u0301", "ß", "ss", "0", "10", "9",
 		"\x01", "~", "\u00a0", "語", "\U0001F511", "\uffff", "a/", "a0", "a.",
 	}
-	found(t, db, "org")
+	create(t, db, "org")
 	var changes []store.Change
 	for _, id := range ids {
 		changes = append(changes, put("k", id, id))
@@ -160,7 +160,7 @@ func testScanOrder(t *testing.T, db store.Driver) {
 
 func testIsolation(t *testing.T, db store.Driver) {
 	for _, org := range []string{"org", "org1", "or", "ORG"} {
-		found(t, db, org)
+		create(t, db, org)
 		commit(t, db, &store.Commit{
 			Org: org, Version: 1, Activity: activity("same"), Changes: []store.Change{put("k", "i", "of "+org)},
 		}, nil)
@@ -183,7 +183,7 @@ func testIsolation(t *testing.T, db store.Driver) {
 }
 
 func testCase(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("a"), Changes: []store.Change{
 		put("k", "id", "lower"), put("k", "ID", "upper"), put("K", "id", "kind"), put("k", "id ", "space"),
 	}}, nil)

@@ -15,16 +15,16 @@ import (
 	"latchkey/internal/store"
 )
 
-// patience is how long to wait for anything on a busy machine.
-const patience = 2 * time.Minute
+// maxWait is how long to wait for any event on a busy machine.
+const maxWait = 2 * time.Minute
 
-// Variables that make a test binary the victim of RunKill.
+// Variables that make a test binary the child process of [RunKill].
 const (
 	envTarget = "LATCHKEY_STORETEST_TARGET"
 	envRound  = "LATCHKEY_STORETEST_ROUND"
 )
 
-// KillChild must be called first in TestMain. In a process that RunKill
+// KillChild must be called first in TestMain. In a process that [RunKill]
 // started it opens the target and commits until it is killed; otherwise it
 // does nothing.
 func KillChild(open func(ctx context.Context, target string) (store.Driver, error)) {
@@ -113,8 +113,8 @@ func killOnce(t *testing.T, l *ledger, target string, round int) {
 }
 
 // RunCrash commits, lets crash end the database server at a random moment and
-// start it again, and checks the same as RunKill: through the driver that
-// lived through it and through a new one.
+// start it again, and checks the same as [RunKill]: through the driver that was
+// open all the time and through a new one.
 func RunCrash(t *testing.T, crashes int, open func(t *testing.T) store.Driver, crash func(t *testing.T)) {
 	l := newLedger()
 	for round := range crashes {
@@ -131,7 +131,7 @@ func RunCrash(t *testing.T, crashes int, open func(t *testing.T) store.Driver, c
 		})
 		select {
 		case <-first:
-		case <-time.After(patience):
+		case <-time.After(maxWait):
 			t.Fatal("nothing was committed")
 		}
 		time.Sleep(time.Millisecond + rand.N(40*time.Millisecond))
@@ -139,7 +139,7 @@ func RunCrash(t *testing.T, crashes int, open func(t *testing.T) store.Driver, c
 		cancel()
 		wg.Wait()
 
-		deadline := time.Now().Add(patience)
+		deadline := time.Now().Add(maxWait)
 		for db.Ready(t.Context()) != nil && time.Now().Before(deadline) {
 			time.Sleep(5 * time.Millisecond)
 		}

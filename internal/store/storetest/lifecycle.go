@@ -14,7 +14,7 @@ import (
 )
 
 func testCancelled(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, err := range calls(ctx, db) {
@@ -30,8 +30,8 @@ func testCancelled(t *testing.T, db store.Driver) {
 func calls(ctx context.Context, db store.Driver) map[string]error {
 	errs := map[string]error{}
 	_, errs["Version"] = db.Version(ctx, "org")
-	_, errs["Get"] = db.Get(ctx, "org", "founding", "it")
-	_, errs["Scan"] = db.Scan(ctx, "org", "founding", store.Range{})
+	_, errs["Get"] = db.Get(ctx, "org", "initial", "item")
+	_, errs["Scan"] = db.Scan(ctx, "org", "initial", store.Range{})
 	_, errs["Activity"] = db.Activity(ctx, "org", "a")
 	_, errs["Recorded"] = db.Recorded(ctx, "org", 1, fingerprint("a"))
 	_, errs["Activities"] = db.Activities(ctx, "org", store.ActivityQuery{})
@@ -40,10 +40,10 @@ func calls(ctx context.Context, db store.Driver) map[string]error {
 	return errs
 }
 
-// testCancelledInQueue gives up on commits at any moment: each ends as done,
-// or unknown, and those told done are there.
+// testCancelledInQueue cancels commits at any moment: each ends as done, or
+// unknown, and those that ended as done are there.
 func testCancelledInQueue(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	var mu sync.Mutex
 	done := map[string]bool{}
 	var wg sync.WaitGroup
@@ -69,23 +69,23 @@ func testCancelledInQueue(t *testing.T, db store.Driver) {
 	for id := range done {
 		wantActivity(t, db, "org", id, activity(id))
 	}
-	// The driver is none the worse for it.
+	// The driver still works.
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("after")}, nil)
 }
 
-// testReadsInterrupted gives up on reads at any moment: those whose callers stay
-// do not notice.
+// testReadsInterrupted cancels reads at any moment: those of other callers are
+// not affected.
 func testReadsInterrupted(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("a")}, nil)
 	read := func(ctx context.Context, i int) (err error) {
 		switch i % 5 {
 		case 0:
 			_, err = db.Version(ctx, "org")
 		case 1:
-			_, err = db.Get(ctx, "org", "founding", "it")
+			_, err = db.Get(ctx, "org", "initial", "item")
 		case 2:
-			_, err = db.Scan(ctx, "org", "founding", store.Range{})
+			_, err = db.Scan(ctx, "org", "initial", store.Range{})
 		case 3:
 			_, err = db.Activities(ctx, "org", store.ActivityQuery{Limit: 3})
 		default:
@@ -118,7 +118,7 @@ func testReadsInterrupted(t *testing.T, db store.Driver) {
 		patient.Go(func() {
 			for i := range 300 {
 				if err := read(t.Context(), i); err != nil {
-					t.Errorf("a read that nobody gave up on: %v", err)
+					t.Errorf("a read whose caller waits: %v", err)
 					return
 				}
 			}
@@ -137,11 +137,11 @@ func testReady(t *testing.T, db store.Driver) {
 
 func testClosed(t *testing.T, open func(t *testing.T) store.Driver) {
 	db := open(t)
-	found(t, db, "org")
+	create(t, db, "org")
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	for name, err := range calls(ctx, db) {
 		if err == nil || ctx.Err() != nil {
@@ -157,7 +157,7 @@ func testClosed(t *testing.T, open func(t *testing.T) store.Driver) {
 // refused because the driver is closed.
 func testCloseDrains(t *testing.T, open func(t *testing.T) store.Driver) {
 	db := open(t)
-	found(t, db, "org")
+	create(t, db, "org")
 	var wg sync.WaitGroup
 	for w := range 16 {
 		wg.Go(func() {
@@ -183,8 +183,8 @@ func testCloseDrains(t *testing.T, open func(t *testing.T) store.Driver) {
 func testNoLeak(t *testing.T, open func(t *testing.T) store.Driver) {
 	before := goleak.IgnoreCurrent()
 	db := open(t)
-	found(t, db, "org")
-	together(t, 8, func(i int) error {
+	create(t, db, "org")
+	concurrently(t, 8, func(i int) error {
 		return db.Commit(t.Context(), &store.Commit{Org: "org", Version: 1, Activity: activity(fmt.Sprint(i))})
 	})
 	if err := db.Close(); err != nil {
@@ -195,7 +195,7 @@ func testNoLeak(t *testing.T, open func(t *testing.T) store.Driver) {
 		if err == nil {
 			return
 		}
-		if time.Since(begun) > patience {
+		if time.Since(begun) > maxWait {
 			t.Fatal(err)
 		}
 	}

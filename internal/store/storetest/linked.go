@@ -29,11 +29,11 @@ func testReplace(t *testing.T, db store.Driver) {
 	}, nil)
 	wantActivity(t, db, "org", "a", &again)
 	wantItem(t, db, "org", "k", "i", []byte("x"))
-	// What is not there cannot be replaced, here or next door.
+	// What is not there cannot be replaced, here or in another organization.
 	commit(t, db, &store.Commit{
 		Org: "org", Version: 3, Activity: activity("b"), Replaces: true, Changes: []store.Change{put("k", "i", "y")},
 	}, store.ErrRecorded)
-	found(t, db, "other")
+	create(t, db, "other")
 	commit(t, db, &store.Commit{Org: "other", Version: 1, Activity: &again, Replaces: true}, store.ErrRecorded)
 	wantVersion(t, db, "org", 3)
 	wantItem(t, db, "org", "k", "i", []byte("x"))
@@ -70,23 +70,23 @@ func testReplaceAtOnce(t *testing.T, db store.Driver) {
 	wantVersion(t, db, "org", 2)
 }
 
-func testFoundOthers(t *testing.T, db store.Driver) {
-	found(t, db, "parent")
+func testCreateOthers(t *testing.T, db store.Driver) {
+	create(t, db, "parent")
 	elsewhere := func(org string, c store.Change) store.Change {
 		c.Org = org
 		return c
 	}
-	founding := &store.Commit{
+	creation := &store.Commit{
 		Org: "parent", Version: 1, Activity: activity("a"), Creates: []string{"child", "twin"},
 		Changes: []store.Change{put("k", "mine", "1"), elsewhere("child", put("k", "i", "2")), elsewhere("twin", put("k", "i", "3"))},
 	}
-	stale := *founding
+	stale := *creation
 	stale.Version = 7
 	commit(t, db, &stale, store.ErrConflict)
 	wantVersion(t, db, "child", 0)
 	wantItem(t, db, "child", "k", "i", nil)
 
-	commit(t, db, founding, nil)
+	commit(t, db, creation, nil)
 	wantVersion(t, db, "parent", 2)
 	wantVersion(t, db, "child", 1)
 	wantVersion(t, db, "twin", 1)
@@ -95,37 +95,37 @@ func testFoundOthers(t *testing.T, db store.Driver) {
 	wantItem(t, db, "twin", "k", "i", []byte("3"))
 	wantItem(t, db, "parent", "k", "i", nil)
 
-	// A recorded request founds nothing.
-	repeated := *founding
+	// A recorded request creates nothing.
+	repeated := *creation
 	repeated.Version, repeated.Creates = 2, []string{"another"}
 	repeated.Changes = []store.Change{elsewhere("another", put("k", "i", "x"))}
 	commit(t, db, &repeated, store.ErrRecorded)
 	wantVersion(t, db, "another", 0)
 	wantItem(t, db, "another", "k", "i", nil)
 
-	// An organization that exists is not founded again, and nothing of the
+	// An organization that exists is not created again, and nothing of the
 	// commit happens.
 	again := &store.Commit{
 		Org: "parent", Version: 2, Activity: activity("b"), Creates: []string{"child"},
 		Changes: []store.Change{put("k", "mine", "x"), elsewhere("child", put("k", "i", "x"))},
 	}
 	if err := db.Commit(t.Context(), again); err == nil {
-		t.Error("an organization was founded twice")
+		t.Error("an organization was created twice")
 	}
 	wantVersion(t, db, "parent", 2)
 	wantVersion(t, db, "child", 1)
 	wantItem(t, db, "parent", "k", "mine", []byte("1"))
 	wantItem(t, db, "child", "k", "i", []byte("2"))
 	wantActivity(t, db, "parent", "b", nil)
-	// The child goes on by itself.
+	// The child can be changed by itself.
 	commit(t, db, &store.Commit{Org: "child", Version: 1, Changes: []store.Change{put("k", "i", "4")}}, nil)
 	wantItem(t, db, "child", "k", "i", []byte("4"))
 }
 
-// testFoundAtOnce lets many found others in one organization: all of them can at
-// the same version, beside those who change it.
-func testFoundAtOnce(t *testing.T, db store.Driver) {
-	found(t, db, "parent")
+// testCreateOthersAtOnce lets many commits of one organization create others:
+// all of them can at the same version, and a change can at the same time.
+func testCreateOthersAtOnce(t *testing.T, db store.Driver) {
+	create(t, db, "parent")
 	const writers = 32
 	var wait sync.WaitGroup
 	errs := make([]error, writers)
@@ -151,13 +151,13 @@ func testFoundAtOnce(t *testing.T, db store.Driver) {
 	}
 	wantVersion(t, db, "parent", 1)
 
-	// One of them against a change: whichever comes first, a founder at the old
-	// version is refused after it, and founds nothing.
+	// One of them against a change: after the change, a commit at the old version
+	// is refused, and creates nothing.
 	for i := range 20 {
 		version, child := int64(i+1), fmt.Sprint("rival", i)
-		var founded, changed error
+		var created, changed error
 		wait.Go(func() {
-			founded = db.Commit(t.Context(), &store.Commit{
+			created = db.Commit(t.Context(), &store.Commit{
 				Org: "parent", Version: version, Activity: activity(child), Creates: []string{child},
 			})
 		})
@@ -165,11 +165,11 @@ func testFoundAtOnce(t *testing.T, db store.Driver) {
 			changed = db.Commit(t.Context(), &store.Commit{Org: "parent", Version: version, Changes: []store.Change{put("k", "i", child)}})
 		})
 		wait.Wait()
-		if changed != nil || founded != nil && !errors.Is(founded, store.ErrConflict) {
-			t.Fatalf("changed: %v, founded: %v", changed, founded)
+		if changed != nil || created != nil && !errors.Is(created, store.ErrConflict) {
+			t.Fatalf("changed: %v, created: %v", changed, created)
 		}
 		wantVersion(t, db, "parent", version+1)
-		if founded == nil {
+		if created == nil {
 			wantVersion(t, db, child, 1)
 		} else {
 			wantVersion(t, db, child, 0)
@@ -181,8 +181,8 @@ func testFoundAtOnce(t *testing.T, db store.Driver) {
 // testItemsElsewhere writes and deletes items of another organization, which
 // raises no version, but needs the writer's.
 func testItemsElsewhere(t *testing.T, db store.Driver) {
-	found(t, db, "child")
-	found(t, db, "parent")
+	create(t, db, "child")
+	create(t, db, "parent")
 	entry := put("directory", "key", "child")
 	entry.Org = "parent"
 	commit(t, db, &store.Commit{Org: "child", Version: 9, Changes: []store.Change{entry}}, store.ErrConflict)

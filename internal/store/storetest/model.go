@@ -15,7 +15,7 @@ import (
 	"latchkey/internal/store"
 )
 
-// model is the driver as one would write it without a disk.
+// model is the driver in memory.
 type model struct {
 	version    map[string]int64
 	items      map[[3]string]string // organization, kind, id
@@ -67,7 +67,7 @@ func (m *model) list(org string, q store.ActivityQuery) []store.ActivityRow {
 }
 
 // testModel compares the driver with the model over random sequences. Names
-// are few, so that they meet.
+// are few, so that the same one is often used again.
 func testModel(t *testing.T, db store.Driver) {
 	var run atomic.Int64
 	var (

@@ -12,10 +12,10 @@ import (
 // time, empty at first.
 func RunReopen(t *testing.T, open func(t *testing.T) store.Driver) {
 	db := open(t)
-	found(t, db, "org")
+	create(t, db, "org")
 	commit(t, db, &store.Commit{
 		Org: "org", Version: 1, Activity: activity("a"),
-		Changes: []store.Change{put("k", "i", "1"), del("founding", "it")},
+		Changes: []store.Change{put("k", "i", "1"), del("initial", "item")},
 	}, nil)
 	for v := int64(2); v < 5; v++ {
 		if err := db.Close(); err != nil {
@@ -25,7 +25,7 @@ func RunReopen(t *testing.T, open func(t *testing.T) store.Driver) {
 		wantVersion(t, db, "org", v)
 		wantVersion(t, db, "other", 0)
 		wantItem(t, db, "org", "k", "i", []byte("1"))
-		wantItem(t, db, "org", "founding", "it", nil)
+		wantItem(t, db, "org", "initial", "item", nil)
 		wantActivity(t, db, "org", "a", activity("a"))
 		commit(t, db, &store.Commit{Org: "org", Version: v, Activity: activity("a")}, store.ErrRecorded)
 		commit(t, db, &store.Commit{Org: "org", Version: v - 1, Activity: activity("b")}, store.ErrConflict)
@@ -37,7 +37,7 @@ func RunReopen(t *testing.T, open func(t *testing.T) store.Driver) {
 }
 
 // Nodes is a driver that sends every call to the next of several nodes over
-// one database. If it passes Run, a caller cannot tell one node from many.
+// one database. If it passes [Run], a caller cannot tell one node from many.
 type Nodes struct {
 	nodes []store.Driver
 	calls atomic.Uint64
@@ -50,48 +50,48 @@ func NewNodes(nodes ...store.Driver) *Nodes { return &Nodes{nodes: nodes} }
 
 func (n *Nodes) next() store.Driver { return n.nodes[n.calls.Add(1)%uint64(len(n.nodes))] }
 
-// Version implements store.Driver.
+// Version implements [store.Driver].
 func (n *Nodes) Version(ctx context.Context, org string) (int64, error) {
 	return n.next().Version(ctx, org)
 }
 
-// Organizations implements store.Driver.
+// Organizations implements [store.Driver].
 func (n *Nodes) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
 	return n.next().Organizations(ctx, after, limit)
 }
 
-// Get implements store.Driver.
+// Get implements [store.Driver].
 func (n *Nodes) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
 	return n.next().Get(ctx, org, kind, id)
 }
 
-// Scan implements store.Driver.
+// Scan implements [store.Driver].
 func (n *Nodes) Scan(ctx context.Context, org, kind string, r store.Range) ([]store.Item, error) {
 	return n.next().Scan(ctx, org, kind, r)
 }
 
-// Activity implements store.Driver.
+// Activity implements [store.Driver].
 func (n *Nodes) Activity(ctx context.Context, org, id string) (*store.ActivityRow, error) {
 	return n.next().Activity(ctx, org, id)
 }
 
-// Recorded implements store.Driver.
+// Recorded implements [store.Driver].
 func (n *Nodes) Recorded(ctx context.Context, org string, timestampMs int64, fp store.Fingerprint) (*store.ActivityRow, error) {
 	return n.next().Recorded(ctx, org, timestampMs, fp)
 }
 
-// Activities implements store.Driver.
+// Activities implements [store.Driver].
 func (n *Nodes) Activities(ctx context.Context, org string, q store.ActivityQuery) ([]store.ActivityRow, error) {
 	return n.next().Activities(ctx, org, q)
 }
 
-// Commit implements store.Driver.
+// Commit implements [store.Driver].
 func (n *Nodes) Commit(ctx context.Context, c *store.Commit) error { return n.next().Commit(ctx, c) }
 
-// Ready implements store.Driver.
+// Ready implements [store.Driver].
 func (n *Nodes) Ready(ctx context.Context) error { return n.next().Ready(ctx) }
 
-// Close implements store.Driver.
+// Close implements [store.Driver].
 func (n *Nodes) Close() error {
 	for _, db := range n.nodes {
 		if err := db.Close(); err != nil {

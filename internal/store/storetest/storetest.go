@@ -1,6 +1,6 @@
-// Package storetest is the contract of store.Driver as tests. Every driver
-// runs Run, RunReopen and RunKill; a behaviour that callers rely on and that
-// is not tested here is not part of the contract.
+// Package storetest is the contract of [store.Driver] as tests. Every driver
+// runs [Run], [RunReopen] and [RunKill]; a behaviour that callers rely on and
+// that is not tested here is not part of the contract.
 package storetest
 
 import (
@@ -22,8 +22,8 @@ import (
 func Run(t *testing.T, open func(t *testing.T) store.Driver) {
 	run(t, open, []test{
 		{"version", testVersion},
-		{"found twice", testFoundTwice},
-		{"found without changes", testFoundWithoutChanges},
+		{"create twice", testCreateTwice},
+		{"create without changes", testCreateWithoutChanges},
 		{"empty commit", testEmptyCommit},
 		{"conflict leaves nothing", testConflictLeavesNothing},
 		{"recorded leaves nothing", testRecordedLeavesNothing},
@@ -31,8 +31,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Driver) {
 		{"append at old version", testAppendAtOldVersion},
 		{"upsert and delete", testUpsertAndDelete},
 		{"replace", testReplace},
-		{"found others", testFoundOthers},
-		{"found at once", testFoundAtOnce},
+		{"create others", testCreateOthers},
+		{"create others at once", testCreateOthersAtOnce},
 		{"items elsewhere", testItemsElsewhere},
 		{"get", testGet},
 		{"organizations", testOrganizations},
@@ -56,7 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Driver) {
 	t.Run("no goroutine left", func(t *testing.T) { testNoLeak(t, open) })
 }
 
-// RunContention is that part of Run in which commits meet.
+// RunContention is that part of [Run] in which commits compete.
 func RunContention(t *testing.T, open func(t *testing.T) store.Driver) {
 	run(t, open, []test{
 		{"parallel appends", testParallelAppends},
@@ -64,8 +64,8 @@ func RunContention(t *testing.T, open func(t *testing.T) store.Driver) {
 		{"same id at once", testSameIDAtOnce},
 		{"two writers", testTwoWriters},
 		{"replace at once", testReplaceAtOnce},
-		{"founders race", testFoundersRace},
-		{"neighbours", testNeighbours},
+		{"create at once", testCreateAtOnce},
+		{"commits of one group", testCommitsOfOneGroup},
 		{"one state between equal versions", testOneState},
 		{"version after acknowledgement", testVersionAfterAck},
 	})
@@ -116,10 +116,10 @@ func commit(t *testing.T, db store.Driver, c *store.Commit, want error) {
 	}
 }
 
-// found founds an organization with one item.
-func found(t *testing.T, db store.Driver, org string) {
+// create creates an organization with one item.
+func create(t *testing.T, db store.Driver, org string) {
 	t.Helper()
-	commit(t, db, &store.Commit{Org: org, Changes: []store.Change{put("founding", "it", org)}}, nil)
+	commit(t, db, &store.Commit{Org: org, Changes: []store.Change{put("initial", "item", org)}}, nil)
 }
 
 func wantVersion(t *testing.T, db store.Driver, org string, want int64) {

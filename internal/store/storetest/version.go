@@ -35,8 +35,8 @@ func testVersion(t *testing.T, db store.Driver) {
 	wantVersion(t, db, "other", 0)
 }
 
-func testFoundTwice(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+func testCreateTwice(t *testing.T, db store.Driver) {
+	create(t, db, "org")
 	commit(t, db, &store.Commit{
 		Org: "org", Activity: activity("a"), Changes: []store.Change{put("k", "i", "x")},
 	}, store.ErrConflict)
@@ -46,7 +46,7 @@ func testFoundTwice(t *testing.T, db store.Driver) {
 	wantItem(t, db, "org", "k", "i", nil)
 }
 
-func testFoundWithoutChanges(t *testing.T, db store.Driver) {
+func testCreateWithoutChanges(t *testing.T, db store.Driver) {
 	commit(t, db, &store.Commit{Org: "org", Activity: activity("a")}, nil)
 	wantVersion(t, db, "org", 1)
 	wantActivity(t, db, "org", "a", activity("a"))
@@ -55,53 +55,53 @@ func testFoundWithoutChanges(t *testing.T, db store.Driver) {
 }
 
 func testEmptyCommit(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	commit(t, db, &store.Commit{Org: "org", Version: 1}, nil)
 	commit(t, db, &store.Commit{Org: "org", Version: 2}, store.ErrConflict)
 	wantVersion(t, db, "org", 1)
 }
 
 func testConflictLeavesNothing(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Changes: []store.Change{put("k", "i", "1")}}, nil)
 	commit(t, db, &store.Commit{
 		Org: "org", Version: 1, Activity: activity("a"),
-		Changes: []store.Change{put("k", "i", "x"), put("k", "new", "x"), del("founding", "it")},
+		Changes: []store.Change{put("k", "i", "x"), put("k", "new", "x"), del("initial", "item")},
 	}, store.ErrConflict)
 	wantVersion(t, db, "org", 2)
 	wantActivity(t, db, "org", "a", nil)
 	wantItem(t, db, "org", "k", "i", []byte("1"))
 	wantItem(t, db, "org", "k", "new", nil)
-	wantItem(t, db, "org", "founding", "it", []byte("org"))
+	wantItem(t, db, "org", "initial", "item", []byte("org"))
 	// The refused request is not recorded: it can be made again.
 	commit(t, db, &store.Commit{Org: "org", Version: 2, Activity: activity("a")}, nil)
 }
 
 func testRecordedLeavesNothing(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("a")}, nil)
 	again := activity("a")
 	again.ID, again.Body = "b", []byte("other")
 	commit(t, db, &store.Commit{
 		Org: "org", Version: 1, Activity: again,
-		Changes: []store.Change{put("k", "i", "x"), del("founding", "it")},
+		Changes: []store.Change{put("k", "i", "x"), del("initial", "item")},
 	}, store.ErrRecorded)
 	wantVersion(t, db, "org", 1)
 	wantActivity(t, db, "org", "b", nil)
 	wantActivity(t, db, "org", "a", activity("a"))
 	wantItem(t, db, "org", "k", "i", nil)
-	wantItem(t, db, "org", "founding", "it", []byte("org"))
+	wantItem(t, db, "org", "initial", "item", []byte("org"))
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: again}, store.ErrRecorded)
 	// Another time, or another organization, makes another request.
 	later := *again
 	later.TimestampMs++
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: &later}, nil)
-	found(t, db, "org2")
+	create(t, db, "org2")
 	commit(t, db, &store.Commit{Org: "org2", Version: 1, Activity: again}, nil)
 }
 
 func testRecordedID(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("a")}, nil)
 	same := activity("a")
 	same.Fingerprint = fingerprint("another")
@@ -115,7 +115,7 @@ func testRecordedID(t *testing.T, db store.Driver) {
 }
 
 func testAppendAtOldVersion(t *testing.T, db store.Driver) {
-	found(t, db, "org")
+	create(t, db, "org")
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Changes: []store.Change{put("k", "i", "1")}}, nil)
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("a")}, store.ErrConflict)
 	wantActivity(t, db, "org", "a", nil)

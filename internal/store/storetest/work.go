@@ -15,8 +15,8 @@ import (
 
 // The work that is interrupted: in each organization one writer changes the
 // state, always two items and an activity that agree on the version they make,
-// while others append. What is acknowledged is written down as a line,
-// "C org version" or "A org id".
+// while others append. What is acknowledged is logged as a line, "C org version"
+// or "A org id".
 const (
 	workOrgs  = 3
 	appenders = 6 // in all
@@ -55,7 +55,7 @@ func work(ctx context.Context, db store.Driver, round string, ack func(line stri
 				if err != nil {
 					return
 				}
-				if v == 0 { // not founded yet
+				if v == 0 { // not created yet
 					time.Sleep(time.Millisecond)
 					continue
 				}
@@ -99,7 +99,7 @@ func newLedger() *ledger {
 	return &ledger{changed: map[string]int64{}, added: map[string][]string{}, all: map[string]map[string]bool{}}
 }
 
-// ack writes a line down.
+// ack adds a line.
 func (l *ledger) ack(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,7 +153,7 @@ type state struct {
 }
 
 // read reads one state. A server may still be busy with what a killed client
-// sent it, so the version can move meanwhile.
+// sent it, so the version can change during the reads.
 func read(t *testing.T, db store.Driver, org string) (s state) {
 	t.Helper()
 	for {
@@ -190,7 +190,7 @@ func (s *state) check(t *testing.T, org string) {
 	}
 	if s.version == 0 {
 		if s.first != nil || s.second != nil {
-			t.Fatalf("%s was never founded and has items", org)
+			t.Fatalf("%s was never created and has items", org)
 		}
 		return
 	}

@@ -1,7 +1,7 @@
 -- An activity is written to one place of its organization, and else only at the
 -- end: its row, its id (ids grow with time) and its request (so do timestamps).
 -- Before, three indexes began with the organization, so that activities of many
--- organizations each changed three pages that nobody else had just changed.
+-- organizations each changed three pages that no other had just changed.
 
 ALTER TABLE activities RENAME TO activities_before;
 DROP INDEX activities_by_type;

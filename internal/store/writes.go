@@ -11,10 +11,10 @@ import (
 	"latchkey/internal/fault"
 )
 
-// This file holds what a transaction wrote, until it is committed.
+// This file holds what a transaction wrote and has not committed yet.
 
-// written is what a transaction changed of one kind.
-type written[T any] struct {
+// writes is what a transaction changed of one kind.
+type writes[T any] struct {
 	kind   *Kind[T]
 	rows   map[string]*row[T]
 	unique map[string]map[string]string // index, key -> id; "" when freed
@@ -25,7 +25,7 @@ type written[T any] struct {
 type row[T any] struct{ before, after *T }
 
 func (t Table[T]) put(id string, before, after *T) error {
-	w := t.written()
+	w := t.writes()
 	for _, index := range t.kind.Unique {
 		if err := t.reindex(w, index, id, before, after); err != nil {
 			return err
@@ -39,7 +39,7 @@ func (t Table[T]) put(id string, before, after *T) error {
 	return nil
 }
 
-func (t Table[T]) reindex(w *written[T], index Index[T], id string, before, after *T) error {
+func (t Table[T]) reindex(w *writes[T], index Index[T], id string, before, after *T) error {
 	taken := w.unique[index.Name]
 	for _, key := range index.keys(before) {
 		taken[key] = ""
@@ -64,11 +64,11 @@ func (t Table[T]) reindex(w *written[T], index Index[T], id string, before, afte
 	return nil
 }
 
-func (t Table[T]) written() *written[T] {
+func (t Table[T]) writes() *writes[T] {
 	if w, ok := t.tx.tables[t.kind.Name]; ok {
-		return w.(*written[T])
+		return w.(*writes[T])
 	}
-	w := &written[T]{kind: t.kind, rows: map[string]*row[T]{}, unique: map[string]map[string]string{}}
+	w := &writes[T]{kind: t.kind, rows: map[string]*row[T]{}, unique: map[string]map[string]string{}}
 	for _, index := range t.kind.Unique {
 		w.unique[index.Name] = map[string]string{}
 	}
@@ -77,7 +77,7 @@ func (t Table[T]) written() *written[T] {
 }
 
 // changes renders what was written for the driver, in a fixed order.
-func (w *written[T]) changes() ([]Change, error) {
+func (w *writes[T]) changes() ([]Change, error) {
 	var all []Change
 	for _, id := range slices.Sorted(maps.Keys(w.rows)) {
 		r := w.rows[id]
@@ -93,7 +93,7 @@ func (w *written[T]) changes() ([]Change, error) {
 		}
 	}
 	if w.kind.Resident {
-		return all, nil // its indexes are made anew when it is loaded
+		return all, nil // its indexes are built when it is loaded
 	}
 	for _, index := range w.kind.Unique {
 		keys := w.unique[index.Name]
@@ -107,24 +107,24 @@ func (w *written[T]) changes() ([]Change, error) {
 	}
 	for _, index := range w.kind.Lists {
 		for _, id := range slices.Sorted(maps.Keys(w.rows)) {
-			all = append(all, w.relisted(index, id)...)
+			all = append(all, w.listChanges(index, id)...)
 		}
 	}
 	return all, nil
 }
 
-// relisted is what a changed record changes in a list index.
-func (w *written[T]) relisted(index Index[T], id string) (changes []Change) {
+// listChanges is what a changed record changes in a list index.
+func (w *writes[T]) listChanges(index Index[T], id string) (changes []Change) {
 	before, after := index.keys(w.rows[id].before), index.keys(w.rows[id].after)
 	kind := w.kind.Name + "." + index.Name
 	for _, key := range before {
 		if !slices.Contains(after, key) {
-			changes = append(changes, Change{Kind: kind, ID: listed(key, id)})
+			changes = append(changes, Change{Kind: kind, ID: listEntryID(key, id)})
 		}
 	}
 	for _, key := range after {
 		if !slices.Contains(before, key) {
-			changes = append(changes, Change{Kind: kind, ID: listed(key, id), Body: []byte(id)})
+			changes = append(changes, Change{Kind: kind, ID: listEntryID(key, id), Body: []byte(id)})
 		}
 	}
 	return changes
