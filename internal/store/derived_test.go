@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -143,129 +144,144 @@ func TestDerivedStays(t *testing.T) {
 }
 
 // TestDerivedFollows lets two servers change records of three kinds together,
-// and others in between: no view sees what was derived of one kind beside an
-// older state of another, or anything older than what was acknowledged before.
+// and others in between: no view sees what was derived of one kind together with
+// an older state of another, or anything older than what was acknowledged before.
 func TestDerivedFollows(t *testing.T) {
 	eachDriver(t, func(t *testing.T, s *store.Store, driver store.Driver, org string) {
-		servers := []*store.Store{s, store.New(driver)}
-		stored := kinds()["stored"]
-		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
-			if err := tx.Ciphertexts().Seal("n", []byte("0")); err != nil {
-				return err
-			}
-			if err := store.In(tx, stored).Insert(&note{ID: "n", Name: "n", Text: "0"}); err != nil {
-				return err
-			}
-			if err := tx.Users().Insert(&domain.User{ID: "n", Name: "n", Email: "0"}); err != nil {
-				return err
-			}
-			return tx.Tags().Insert(&domain.Tag{ID: "n", Name: "0", Type: domain.TagUser})
-		}))
-		var next, acknowledged atomic.Int64
-		together := func(tx *store.Tx) (number int64, err error) {
-			number = next.Add(1)
-			text := strconv.FormatInt(number, 10)
-			if err := tx.Ciphertexts().Seal("n", []byte(text)); err != nil {
-				return 0, err
-			}
-			if err := store.In(tx, stored).Edit("n", func(n *note) error { n.Text = text; return nil }); err != nil {
-				return 0, err
-			}
-			return number, tx.Tags().Edit("n", func(t *domain.Tag) error { t.Name = text; return nil })
-		}
-		// see returns what is derived of each kind, and of all of them.
-		see := func(tx *store.Tx) (all [4]string, err error) {
-			kinds := []func() (string, error){
-				func() (string, error) {
-					return store.Derived(tx, "ciphertext", func() (string, error) {
-						text, err := tx.Ciphertexts().Sealed("n")
-						return string(text), err
-					})
-				},
-				func() (string, error) {
-					return store.Derived(tx, "text", func() (string, error) {
-						n, err := store.In(tx, stored).Get("n")
-						if err != nil {
-							return "", err
-						}
-						return n.Text, nil
-					})
-				},
-				func() (string, error) {
-					return store.Derived(tx, "tag", func() (string, error) {
-						tag, err := tx.Tags().Get("n")
-						if err != nil {
-							return "", err
-						}
-						return tag.Name, nil
-					})
-				},
-			}
-			for i, kind := range kinds {
-				if all[i], err = kind(); err != nil {
-					return all, err
-				}
-			}
-			all[3], err = store.Derived(tx, "all", func() (string, error) {
-				var parts []string
-				for _, kind := range kinds {
-					part, err := kind()
-					if err != nil {
-						return "", err
-					}
-					parts = append(parts, part)
-				}
-				return strings.Join(parts, " "), nil
-			})
-			return all, err
-		}
+		c := &counter{servers: []*store.Store{s, store.New(driver)}, org: org, stored: kinds()["stored"]}
+		must(t, s.Update(t.Context(), org, c.insert))
 		const rounds = 60
 		var wait sync.WaitGroup
 		for i := range 4 {
+			change := c.changeUser
+			if i == 0 {
+				change = c.changeNumber
+			}
 			wait.Go(func() {
 				for round := range rounds {
-					server := servers[(i+round)%2]
-					var number int64
-					err := server.Update(t.Context(), org, func(tx *store.Tx) (err error) {
-						if number = 0; i == 0 {
-							number, err = together(tx)
-							return err
-						}
-						return tx.Users().Edit("n", func(u *domain.User) error { u.Email += "x"; return nil })
-					})
-					if err != nil && !isUnavailable(err) {
+					if err := change(t, c.servers[(i+round)%2]); err != nil && !isUnavailable(err) {
 						t.Error(err)
 						return
-					}
-					if err == nil && number > 0 {
-						acknowledged.Store(number) // of one writer alone
 					}
 				}
 			})
 			wait.Go(func() {
 				for round := range rounds {
-					var all [4]string
-					least := acknowledged.Load()
-					err := servers[(i+round)%2].View(t.Context(), org, func(tx *store.Tx) (err error) { all, err = see(tx); return err })
-					if err != nil {
-						if !isUnavailable(err) {
-							t.Error(err)
-						}
-						continue
-					}
-					number, err := strconv.ParseInt(all[0], 10, 64)
-					if err != nil || number < least || all[1] != all[0] || all[2] != all[0] || all[3] != all[0]+" "+all[0]+" "+all[0] {
-						t.Errorf("a view saw %q when %d was acknowledged", all, least)
+					if err := c.check(t, c.servers[(i+round)%2]); err != nil && !isUnavailable(err) {
+						t.Error(err)
 						return
 					}
 				}
 			})
 		}
 		wait.Wait()
-		if acknowledged.Load() == 0 {
+		if c.acknowledged.Load() == 0 {
 			t.Error("nothing was changed")
 		}
 	})
+}
+
+// counter is a number that an organization holds in a ciphertext, a note and a
+// tag, which are always changed together, and a user that is changed apart.
+type counter struct {
+	servers      []*store.Store
+	org          string
+	stored       *store.Kind[note]
+	number       int64 // of the one goroutine that changes it
+	acknowledged atomic.Int64
+}
+
+func (c *counter) insert(tx *store.Tx) error {
+	return errors.Join(
+		tx.Ciphertexts().Seal("n", []byte("0")),
+		store.In(tx, c.stored).Insert(&note{ID: "n", Name: "n", Text: "0"}),
+		tx.Users().Insert(&domain.User{ID: "n", Name: "n", Email: "0"}),
+		tx.Tags().Insert(&domain.Tag{ID: "n", Name: "0", Type: domain.TagUser}),
+	)
+}
+
+func (c *counter) changeNumber(t *testing.T, server *store.Store) error {
+	err := server.Update(t.Context(), c.org, func(tx *store.Tx) error {
+		c.number++
+		text := strconv.FormatInt(c.number, 10)
+		return errors.Join(
+			tx.Ciphertexts().Seal("n", []byte(text)),
+			store.In(tx, c.stored).Edit("n", func(n *note) error { n.Text = text; return nil }),
+			tx.Tags().Edit("n", func(t *domain.Tag) error { t.Name = text; return nil }),
+		)
+	})
+	if err == nil {
+		c.acknowledged.Store(c.number)
+	}
+	return err
+}
+
+func (c *counter) changeUser(t *testing.T, server *store.Store) error {
+	return server.Update(t.Context(), c.org, func(tx *store.Tx) error {
+		return tx.Users().Edit("n", func(u *domain.User) error { u.Email += "x"; return nil })
+	})
+}
+
+// check expects that a view sees one number, at least the acknowledged one.
+func (c *counter) check(t *testing.T, server *store.Store) error {
+	var all [4]string
+	least := c.acknowledged.Load()
+	err := server.View(t.Context(), c.org, func(tx *store.Tx) (err error) { all, err = c.derive(tx); return err })
+	if err != nil {
+		return err
+	}
+	number, err := strconv.ParseInt(all[0], 10, 64)
+	if err != nil || number < least || all[1] != all[0] || all[2] != all[0] || all[3] != all[0]+" "+all[0]+" "+all[0] {
+		return fmt.Errorf("a view saw %q when %d was acknowledged", all, least)
+	}
+	return nil
+}
+
+// derive returns what is derived of each kind, and of all of them.
+func (c *counter) derive(tx *store.Tx) (all [4]string, err error) {
+	kinds := []func() (string, error){
+		func() (string, error) {
+			return store.Derived(tx, "ciphertext", func() (string, error) {
+				text, err := tx.Ciphertexts().Sealed("n")
+				return string(text), err
+			})
+		},
+		func() (string, error) {
+			return store.Derived(tx, "text", func() (string, error) {
+				n, err := store.In(tx, c.stored).Get("n")
+				if err != nil {
+					return "", err
+				}
+				return n.Text, nil
+			})
+		},
+		func() (string, error) {
+			return store.Derived(tx, "tag", func() (string, error) {
+				tag, err := tx.Tags().Get("n")
+				if err != nil {
+					return "", err
+				}
+				return tag.Name, nil
+			})
+		},
+	}
+	for i, kind := range kinds {
+		if all[i], err = kind(); err != nil {
+			return all, err
+		}
+	}
+	all[3], err = store.Derived(tx, "all", func() (string, error) {
+		var parts []string
+		for _, kind := range kinds {
+			part, err := kind()
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, part)
+		}
+		return strings.Join(parts, " "), nil
+	})
+	return all, err
 }
 
 // TestDerivedForgets: what is asked for again and again stays, however much is

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -66,128 +67,154 @@ func (m *model) list(org string, q store.ActivityQuery) []store.ActivityRow {
 	return listed(all, q)
 }
 
-// testModel compares the driver with the model over random sequences. Names
-// are few, so that the same one is often used again.
+// Names are few, so that the same one is often used again.
+var (
+	modelIDs      = []string{"a", "A", "ab", "b", "ä", "\U0001F511", "~"}
+	modelKinds    = []string{"k", "K", "kk"}
+	modelTypes    = []string{"T", "U", "V"}
+	modelStatuses = []string{"ACTIVITY_STATUS_COMPLETED", "ACTIVITY_STATUS_FAILED", "ACTIVITY_STATUS_PENDING"}
+)
+
+// testModel compares the driver with the model over random sequences.
 func testModel(t *testing.T, db store.Driver) {
-	var run atomic.Int64
-	var (
-		ids      = []string{"a", "A", "ab", "b", "ä", "\U0001F511", "~"}
-		kinds    = []string{"k", "K", "kk"}
-		types    = []string{"T", "U", "V"}
-		statuses = []string{"ACTIVITY_STATUS_COMPLETED", "ACTIVITY_STATUS_FAILED", "ACTIVITY_STATUS_PENDING"}
-	)
+	var runs atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &model{version: map[string]int64{}, items: map[[3]string]string{}, activities: map[string][]store.ActivityRow{}}
-		prefix := fmt.Sprintf("run%d/", run.Add(1))
-		org := rapid.Custom(func(rt *rapid.T) string { return prefix + rapid.SampledFrom([]string{"x", "X"}).Draw(rt, "org") })
-		id := rapid.OneOf(rapid.SampledFrom(ids), rapid.StringMatching(`[a-c]{1,2}`))
-		activityID := rapid.StringMatching(`[a-e][0-9]`)
-		some := func(of []string) *rapid.Generator[[]string] { return rapid.SliceOfN(rapid.SampledFrom(of), 0, 3) }
-		equal := func(what string, want, got any) {
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-				rt.Fatalf("%s, -want +got:\n%s", what, diff)
-			}
-		}
-		must := func(err error) {
-			if err != nil {
-				rt.Fatal(err)
-			}
-		}
+		r := newModelRun(t, db, fmt.Sprintf("run%d/", runs.Add(1)))
 		rt.Repeat(map[string]func(*rapid.T){
-			"commit": func(rt *rapid.T) {
-				c := &store.Commit{Org: org.Draw(rt, "org")}
-				c.Version = max(0, m.version[c.Org]+rapid.SampledFrom([]int64{0, 0, 0, 0, 0, -1, 1}).Draw(rt, "off"))
-				if rapid.Bool().Draw(rt, "activity") {
-					c.Activity = &store.ActivityRow{
-						ID:          activityID.Draw(rt, "id"),
-						TimestampMs: rapid.Int64Range(0, 1).Draw(rt, "time"),
-						Fingerprint: fingerprint(rapid.IntRange(0, 20).Draw(rt, "fingerprint")),
-						Type:        rapid.SampledFrom(types).Draw(rt, "type"),
-						Status:      rapid.SampledFrom(statuses).Draw(rt, "status"),
-						Body:        []byte(rapid.StringN(0, 3, 9).Draw(rt, "body")),
-					}
-				}
-				changes := rapid.MapOfN(
-					rapid.Custom(func(rt *rapid.T) [2]string {
-						return [2]string{rapid.SampledFrom(kinds).Draw(rt, "kind"), id.Draw(rt, "id")}
-					}),
-					rapid.SampledFrom([]string{"", "1", "2", "delete", "delete"}), 0, 4).Draw(rt, "changes")
-				for k, body := range changes {
-					ch := store.Change{Kind: k[0], ID: k[1]}
-					if body != "delete" {
-						ch.Body = []byte(body)
-					}
-					c.Changes = append(c.Changes, ch)
-				}
-				want := m.commit(c)
-				if got := db.Commit(t.Context(), c); !errors.Is(got, want) {
-					rt.Fatalf("Commit: got %v, want %v", got, want)
-				}
-			},
-			"scan": func(rt *rapid.T) {
-				o, k := org.Draw(rt, "org"), rapid.SampledFrom(kinds).Draw(rt, "kind")
-				r := store.Range{Limit: rapid.IntRange(0, 4).Draw(rt, "limit")}
-				if rapid.Bool().Draw(rt, "bounds") {
-					r.From, r.To = id.Draw(rt, "from"), id.Draw(rt, "to")
-				}
-				got, err := db.Scan(t.Context(), o, k, r)
-				must(err)
-				equal("Scan", m.scan(o, k, r), got)
-			},
-			"list": func(rt *rapid.T) {
-				o := org.Draw(rt, "org")
-				q := store.ActivityQuery{
-					Types: some(types).Draw(rt, "types"), Statuses: some(statuses).Draw(rt, "statuses"),
-					Limit: rapid.IntRange(0, 4).Draw(rt, "limit"),
-				}
-				if rapid.Bool().Draw(rt, "before") {
-					q.Before = activityID.Draw(rt, "before")
-				}
-				if rapid.Bool().Draw(rt, "after") {
-					q.After = activityID.Draw(rt, "after")
-				}
-				got, err := db.Activities(t.Context(), o, q)
-				must(err)
-				equal(fmt.Sprintf("Activities(%+v)", q), m.list(o, q), got)
-			},
-			"recorded": func(rt *rapid.T) {
-				o := org.Draw(rt, "org")
-				if len(m.activities[o]) == 0 {
-					rt.Skip("no activity")
-				}
-				a := rapid.SampledFrom(m.activities[o]).Draw(rt, "activity")
-				got, err := db.Recorded(t.Context(), o, a.TimestampMs, a.Fingerprint)
-				must(err)
-				equal("Recorded", &a, got)
-				got, err = db.Activity(t.Context(), o, a.ID)
-				must(err)
-				equal("Activity", &a, got)
-			},
-			"get": func(rt *rapid.T) {
-				k := [3]string{org.Draw(rt, "org"), rapid.SampledFrom(kinds).Draw(rt, "kind"), id.Draw(rt, "id")}
-				got, err := db.Get(t.Context(), k[0], k[1], k[2])
-				must(err)
-				want, ok := m.items[k]
-				if ok != (got != nil) || want != string(got) {
-					rt.Fatalf("Get: %q, want %q", got, want)
-				}
-			},
-			"": func(rt *rapid.T) {
-				o := org.Draw(rt, "org")
-				v, err := db.Version(t.Context(), o)
-				must(err)
-				equal("Version", m.version[o], v)
-			},
+			"commit":   r.commit,
+			"scan":     r.scan,
+			"list":     r.list,
+			"recorded": r.recorded,
+			"get":      r.get,
+			"":         r.version,
 		})
-		for _, o := range []string{prefix + "x", prefix + "X"} {
-			list, err := db.Activities(t.Context(), o, store.ActivityQuery{})
-			must(err)
-			equal("Activities", m.list(o, store.ActivityQuery{}), list)
-			for _, k := range kinds {
-				items, err := db.Scan(t.Context(), o, k, store.Range{})
-				must(err)
-				equal("Scan", m.scan(o, k, store.Range{}), items)
-			}
-		}
+		r.compareAll(rt)
 	})
+}
+
+// modelRun is one sequence on the driver and on the model.
+type modelRun struct {
+	ctx    context.Context
+	db     store.Driver
+	model  *model
+	prefix string // of the organizations
+
+	org, kind, id, activityID *rapid.Generator[string]
+}
+
+func newModelRun(t *testing.T, db store.Driver, prefix string) *modelRun {
+	return &modelRun{
+		ctx: t.Context(), db: db, prefix: prefix,
+		model: &model{version: map[string]int64{}, items: map[[3]string]string{}, activities: map[string][]store.ActivityRow{}},
+		org: rapid.Custom(func(rt *rapid.T) string {
+			return prefix + rapid.SampledFrom([]string{"x", "X"}).Draw(rt, "org")
+		}),
+		kind:       rapid.SampledFrom(modelKinds),
+		id:         rapid.OneOf(rapid.SampledFrom(modelIDs), rapid.StringMatching(`[a-c]{1,2}`)),
+		activityID: rapid.StringMatching(`[a-e][0-9]`),
+	}
+}
+
+func (r *modelRun) commit(rt *rapid.T) {
+	c := &store.Commit{Org: r.org.Draw(rt, "org")}
+	c.Version = max(0, r.model.version[c.Org]+rapid.SampledFrom([]int64{0, 0, 0, 0, 0, -1, 1}).Draw(rt, "off"))
+	if rapid.Bool().Draw(rt, "activity") {
+		c.Activity = &store.ActivityRow{
+			ID:          r.activityID.Draw(rt, "id"),
+			TimestampMs: rapid.Int64Range(0, 1).Draw(rt, "time"),
+			Fingerprint: fingerprint(rapid.IntRange(0, 20).Draw(rt, "fingerprint")),
+			Type:        rapid.SampledFrom(modelTypes).Draw(rt, "type"),
+			Status:      rapid.SampledFrom(modelStatuses).Draw(rt, "status"),
+			Body:        []byte(rapid.StringN(0, 3, 9).Draw(rt, "body")),
+		}
+	}
+	changes := rapid.MapOfN(
+		rapid.Custom(func(rt *rapid.T) [2]string { return [2]string{r.kind.Draw(rt, "kind"), r.id.Draw(rt, "id")} }),
+		rapid.SampledFrom([]string{"", "1", "2", "delete", "delete"}), 0, 4).Draw(rt, "changes")
+	for k, body := range changes {
+		ch := store.Change{Kind: k[0], ID: k[1]}
+		if body != "delete" {
+			ch.Body = []byte(body)
+		}
+		c.Changes = append(c.Changes, ch)
+	}
+	want := r.model.commit(c)
+	if got := r.db.Commit(r.ctx, c); !errors.Is(got, want) {
+		rt.Fatalf("Commit: got %v, want %v", got, want)
+	}
+}
+
+func (r *modelRun) scan(rt *rapid.T) {
+	org, kind := r.org.Draw(rt, "org"), r.kind.Draw(rt, "kind")
+	ids := store.Range{Limit: rapid.IntRange(0, 4).Draw(rt, "limit")}
+	if rapid.Bool().Draw(rt, "bounds") {
+		ids.From, ids.To = r.id.Draw(rt, "from"), r.id.Draw(rt, "to")
+	}
+	got, err := r.db.Scan(r.ctx, org, kind, ids)
+	wantEqual(rt, "Scan", r.model.scan(org, kind, ids), got, err)
+}
+
+func (r *modelRun) list(rt *rapid.T) {
+	some := func(of []string) *rapid.Generator[[]string] { return rapid.SliceOfN(rapid.SampledFrom(of), 0, 3) }
+	org := r.org.Draw(rt, "org")
+	q := store.ActivityQuery{
+		Types: some(modelTypes).Draw(rt, "types"), Statuses: some(modelStatuses).Draw(rt, "statuses"),
+		Limit: rapid.IntRange(0, 4).Draw(rt, "limit"),
+	}
+	if rapid.Bool().Draw(rt, "before") {
+		q.Before = r.activityID.Draw(rt, "before")
+	}
+	if rapid.Bool().Draw(rt, "after") {
+		q.After = r.activityID.Draw(rt, "after")
+	}
+	got, err := r.db.Activities(r.ctx, org, q)
+	wantEqual(rt, fmt.Sprintf("Activities(%+v)", q), r.model.list(org, q), got, err)
+}
+
+func (r *modelRun) recorded(rt *rapid.T) {
+	org := r.org.Draw(rt, "org")
+	if len(r.model.activities[org]) == 0 {
+		rt.Skip("no activity")
+	}
+	a := rapid.SampledFrom(r.model.activities[org]).Draw(rt, "activity")
+	got, err := r.db.Recorded(r.ctx, org, a.TimestampMs, a.Fingerprint)
+	wantEqual(rt, "Recorded", &a, got, err)
+	got, err = r.db.Activity(r.ctx, org, a.ID)
+	wantEqual(rt, "Activity", &a, got, err)
+}
+
+func (r *modelRun) get(rt *rapid.T) {
+	k := [3]string{r.org.Draw(rt, "org"), r.kind.Draw(rt, "kind"), r.id.Draw(rt, "id")}
+	got, err := r.db.Get(r.ctx, k[0], k[1], k[2])
+	want, ok := r.model.items[k]
+	if err != nil || ok != (got != nil) || want != string(got) {
+		rt.Fatalf("Get: %q, %v, want %q", got, err, want)
+	}
+}
+
+func (r *modelRun) version(rt *rapid.T) {
+	org := r.org.Draw(rt, "org")
+	got, err := r.db.Version(r.ctx, org)
+	wantEqual(rt, "Version", r.model.version[org], got, err)
+}
+
+// compareAll compares everything that the sequence has left.
+func (r *modelRun) compareAll(rt *rapid.T) {
+	for _, org := range []string{r.prefix + "x", r.prefix + "X"} {
+		list, err := r.db.Activities(r.ctx, org, store.ActivityQuery{})
+		wantEqual(rt, "Activities", r.model.list(org, store.ActivityQuery{}), list, err)
+		for _, kind := range modelKinds {
+			items, err := r.db.Scan(r.ctx, org, kind, store.Range{})
+			wantEqual(rt, "Scan", r.model.scan(org, kind, store.Range{}), items, err)
+		}
+	}
+}
+
+func wantEqual(rt *rapid.T, what string, want, got any, err error) {
+	if err != nil {
+		rt.Fatalf("%s: %v", what, err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		rt.Fatalf("%s, -want +got:\n%s", what, diff)
+	}
 }
