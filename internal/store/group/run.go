@@ -10,17 +10,17 @@ import (
 // Writer is how a driver writes the groups; see [Queue.Run].
 type Writer struct {
 	// Transact writes commits in one transaction and returns their refusals,
-	// nil for each that was written. An error is that of the database: none of
-	// the commits was acknowledged. The callers' contexts do not reach it: no
-	// caller may stop the commits of others.
+	// nil for each that was written, or the error with which the database
+	// failed. The callers' contexts do not reach it: no caller may stop the
+	// commits of others.
 	Transact func(ctx context.Context, commits []*store.Commit) (refusals []error, err error)
 
-	// RolledBack reports whether an error of Transact says that nothing was
-	// written, so that each commit may be tried alone. nil: each does.
+	// RolledBack reports whether an error of Transact means that nothing was
+	// written, so that each commit may be tried alone. nil: every error does.
 	RolledBack func(err error) bool
 
-	// Timeout bounds a Transact of a group, and then all of its commits that are
-	// tried alone together, or the next group waits too long. 0: no bound.
+	// Timeout bounds the Transact of a group, and then the sum of those of its
+	// commits one by one, or the next group waits too long. 0: no bound.
 	Timeout time.Duration
 
 	// DistinctIDs keeps two new activities with the same id out of one
@@ -28,10 +28,10 @@ type Writer struct {
 	DistinctIDs bool
 
 	// BeforeReply is called with each group before its callers learn the
-	// outcome. The commits are the callers' again after that.
+	// outcomes: after that the commits belong to them again.
 	BeforeReply func(commits []*store.Commit)
 
-	// AfterReply is called when they were told.
+	// AfterReply is called when they have learned them.
 	AfterReply func()
 }
 

@@ -133,8 +133,8 @@ func TestFallbackAlways(t *testing.T) {
 	})
 }
 
-// TestFallbackDeadline: a group has a deadline, and all of its commits that are
-// tried alone have one together.
+// TestFallbackDeadline: a group has a deadline, and its commits one by one share
+// another.
 func TestFallbackDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 10 * time.Second
