@@ -134,7 +134,7 @@ type CreatePolicyParameters struct {
 	Effect Effect `json:"effect"`
 	// Expression over the request; empty: always. Optional.
 	Condition string `json:"condition,omitzero"`
-	// Expression over the approvers; empty: whoever asks. Optional.
+	// Expression over the approvers; empty: any caller. Optional.
 	Consensus string `json:"consensus,omitzero"`
 	// Human-readable notes.
 	Notes string `json:"notes"`
@@ -910,7 +910,7 @@ func (p ImportPrivateKeyParameters) Prepare(c *Client) (*Prepared[ImportPrivateK
 
 // ImportPrivateKeyParameters are the parameters of [Client.ImportPrivateKey].
 type ImportPrivateKeyParameters struct {
-	// User who imports; the caller himself.
+	// User who imports; must be the caller.
 	UserID string `json:"userId"`
 	// Name, unique in the organization.
 	PrivateKeyName string `json:"privateKeyName"`
@@ -943,7 +943,7 @@ func (p ImportWalletParameters) Prepare(c *Client) (*Prepared[ImportWalletResult
 
 // ImportWalletParameters are the parameters of [Client.ImportWallet].
 type ImportWalletParameters struct {
-	// User who imports; the caller himself.
+	// User who imports; must be the caller.
 	UserID string `json:"userId"`
 	// Name, unique in the organization.
 	WalletName string `json:"walletName"`
@@ -974,7 +974,7 @@ func (p InitImportPrivateKeyParameters) Prepare(c *Client) (*Prepared[InitImport
 
 // InitImportPrivateKeyParameters are the parameters of [Client.InitImportPrivateKey].
 type InitImportPrivateKeyParameters struct {
-	// User who will import; the caller himself.
+	// User who will import; must be the caller.
 	UserID string `json:"userId"`
 }
 
@@ -997,7 +997,7 @@ func (p InitImportWalletParameters) Prepare(c *Client) (*Prepared[InitImportWall
 
 // InitImportWalletParameters are the parameters of [Client.InitImportWallet].
 type InitImportWalletParameters struct {
-	// User who will import; the caller himself.
+	// User who will import; must be the caller.
 	UserID string `json:"userId"`
 }
 
@@ -1100,7 +1100,7 @@ type InitOTPAuthResult struct {
 }
 
 // InitUserEmailRecovery submits init_user_email_recovery: begin to recover a user: mail
-// him a key that can register a passkey.
+// them a key that can register a passkey.
 func (c *Client) InitUserEmailRecovery(ctx context.Context, p InitUserEmailRecoveryParameters) (*InitUserEmailRecoveryResult, *Activity, error) {
 	return perform(ctx, c, p.Prepare)
 }
@@ -1311,8 +1311,8 @@ type RejectActivityParameters struct {
 }
 
 // RemoveOrganizationFeature submits remove_organization_feature: switch a feature of the
-// organization off. Only the root quorum may. It is no mistake if the feature is off
-// already.
+// organization off. Only the root quorum may. Removing a feature that is off already
+// succeeds.
 func (c *Client) RemoveOrganizationFeature(ctx context.Context, p RemoveOrganizationFeatureParameters) (*RemoveOrganizationFeatureResult, *Activity, error) {
 	return perform(ctx, c, p.Prepare)
 }
@@ -1609,7 +1609,7 @@ type UpdateUserParameters struct {
 	UserName string `json:"userName,omitzero"`
 	// New e-mail address; update_user_email can remove it. Optional.
 	UserEmail string `json:"userEmail,omitzero"`
-	// All tags that the user shall have; leave out or empty to keep those that he has.
+	// All tags that the user shall have; leave out or empty to keep the present ones.
 	// update_user_tag takes a tag off. Optional.
 	UserTagIDs []string `json:"userTagIds,omitzero"`
 	// New phone number in E.164 form; update_user_phone_number can remove it. Optional.

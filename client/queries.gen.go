@@ -384,7 +384,7 @@ type ListUsersReply struct {
 }
 
 // ListVerifiedSuborgs asks list_verified_suborgs: list the ids of sub-organizations in
-// which somebody has proved an e-mail address or a phone number.
+// which a user has proved an e-mail address or a phone number.
 func (c *Client) ListVerifiedSuborgs(ctx context.Context, q ListVerifiedSuborgsRequest) (*ListVerifiedSuborgsReply, error) {
 	return ask[ListVerifiedSuborgsReply](ctx, c, "/public/v1/query/list_verified_suborgs", q)
 }

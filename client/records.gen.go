@@ -360,7 +360,7 @@ type PolicyParameters struct {
 	Effect Effect `json:"effect"`
 	// Expression over the request; empty: always. Optional.
 	Condition string `json:"condition,omitzero"`
-	// Expression over the approvers; empty: whoever asks. Optional.
+	// Expression over the approvers; empty: any caller. Optional.
 	Consensus string `json:"consensus,omitzero"`
 	// Human-readable notes.
 	Notes string `json:"notes"`

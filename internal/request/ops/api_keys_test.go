@@ -10,7 +10,7 @@ import (
 	. "latchkey/internal/test/servertest"
 )
 
-// TestAPIKeys lets users manage their own keys, and nobody else's.
+// TestAPIKeys lets users manage their own keys, and no others.
 func TestAPIKeys(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		ada := s.NewUser(t, s.Root, "Ada", client.P256)
@@ -41,7 +41,6 @@ func TestAPIKeys(t *testing.T) {
 
 		another, _ := apiKey(t, client.P256, "another")
 		first := mine[0].Get("apiKeyId").Text()
-		nobody := "0192aaaa-0000-7000-8000-000000000000"
 		for _, c := range []struct {
 			name      string
 			caller    *Caller
@@ -49,18 +48,18 @@ func TestAPIKeys(t *testing.T) {
 			status    int
 			params    m
 		}{
-			{"a key for somebody else", bob, "create_api_keys", 403, m{"userId": ada.UserID, "apiKeys": []any{another}}},
-			{"deleting somebody else's key", bob, "delete_api_keys", 403, m{"userId": ada.UserID, "apiKeyIds": []any{first}}},
+			{"a key for another user", bob, "create_api_keys", 403, m{"userId": ada.UserID, "apiKeys": []any{another}}},
+			{"deleting another user's key", bob, "delete_api_keys", 403, m{"userId": ada.UserID, "apiKeyIds": []any{first}}},
 			{"a key twice", ada, "create_api_keys", 409, m{"userId": ada.UserID, "apiKeys": []any{onCurve(old)}}},
 			{"a key of another user", bob, "create_api_keys", 409, m{"userId": bob.UserID, "apiKeys": []any{onCurve(old)}}},
-			{"for an unknown user", s.Root, "create_api_keys", 404, m{"userId": nobody, "apiKeys": []any{another}}},
-			{"an unknown key", ada, "delete_api_keys", 404, m{"userId": ada.UserID, "apiKeyIds": []any{nobody}}},
+			{"for an unknown user", s.Root, "create_api_keys", 404, m{"userId": unknownID, "apiKeys": []any{another}}},
+			{"an unknown key", ada, "delete_api_keys", 404, m{"userId": ada.UserID, "apiKeyIds": []any{unknownID}}},
 			{"another user's key under one's own id", bob, "delete_api_keys", 404, m{"userId": bob.UserID, "apiKeyIds": []any{first}}},
-			{"one known, one unknown", ada, "delete_api_keys", 404, m{"userId": ada.UserID, "apiKeyIds": []any{first, nobody}}},
+			{"one known, one unknown", ada, "delete_api_keys", 404, m{"userId": ada.UserID, "apiKeyIds": []any{first, unknownID}}},
 			{"the last credential", ada, "delete_api_keys", 400, m{"userId": ada.UserID, "apiKeyIds": []any{first, mine[2].Get("apiKeyId").Text()}}},
-			{"the keys of an unknown user", s.Root, "get_api_keys", 404, m{"userId": nobody}},
-			{"an unknown user", s.Root, "get_user", 404, m{"userId": nobody}},
-			{"an unknown activity", s.Root, "get_activity", 404, m{"activityId": nobody}},
+			{"the keys of an unknown user", s.Root, "get_api_keys", 404, m{"userId": unknownID}},
+			{"an unknown user", s.Root, "get_user", 404, m{"userId": unknownID}},
+			{"an unknown activity", s.Root, "get_activity", 404, m{"activityId": unknownID}},
 		} {
 			t.Run(c.name, func(t *testing.T) { c.caller.Refused(t, c.status, c.operation, c.params) })
 		}
@@ -97,7 +96,7 @@ func TestKeyLimits(t *testing.T) {
 		for range 9 {
 			add(http.StatusOK, "")
 		}
-		add(http.StatusTooManyRequests, "") // he had one from the start
+		add(http.StatusTooManyRequests, "") // Ada has one from the start
 		for i := range 12 {
 			add(http.StatusOK, strconv.Itoa(1000+i))
 		}

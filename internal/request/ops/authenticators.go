@@ -45,7 +45,7 @@ type PublicKeyCredential struct {
 	ClientExtensionResults  ClientExtensionResult `json:"clientExtensionResults" check:"required" doc:"What extensions answered."`
 }
 
-// AttestationResponse is the inner part of a PublicKeyCredential.
+// AttestationResponse is the inner part of a [PublicKeyCredential].
 type AttestationResponse struct {
 	ClientDataJSON          string      `json:"clientDataJson" check:"required" doc:"Client data, base64url." example:"eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoiQndjSEJ3Y0hCd2NIQndjSEJ3Y0hCd2NIQndjSEJ3Y0hCd2NIQndjSEJ3YyIsIm9yaWdpbiI6Imh0dHA6Ly9sb2NhbGhvc3Q6MzAwMCIsImNyb3NzT3JpZ2luIjpmYWxzZX0"`
 	AttestationObject       string      `json:"attestationObject" check:"required" doc:"Attestation object, base64url." example:"o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YViUSZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2NFAAAAAAAAAAAAAAAAAAAAAAAAAAAAEAABAgMEBQYHCAkKCwwNDg-lAQIDJiABIVggV-l39tt-M8P-es8oQu2YcAnK9W1FhoL8pEe309diqzQiWCDFqzdwulc73_VBQGVkD_tbNG36hN7E201o5fWcxHHC7A"`
@@ -177,7 +177,7 @@ func addAuthenticator(e activity.Env, u *domain.User, p AuthenticatorParamsV2) (
 	return registerPasskey(e, u, p)
 }
 
-// registerPasskey is addAuthenticator without the limit.
+// registerPasskey is [addAuthenticator] without the limit.
 func registerPasskey(e activity.Env, u *domain.User, p AuthenticatorParamsV2) (string, error) {
 	origins, err := e.Origins()
 	if err != nil {
@@ -201,8 +201,8 @@ func registerPasskey(e activity.Env, u *domain.User, p AuthenticatorParamsV2) (s
 	return a.ID, nil
 }
 
-// model says in words what kind of thing the authenticator is. Attestations
-// are not asked for, so that nothing more is known.
+// model describes the kind of authenticator. Attestations are not requested, so
+// nothing more is known.
 func model(transports []Transport) string {
 	switch {
 	case slices.Contains(transports, transportInternal):

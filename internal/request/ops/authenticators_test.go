@@ -67,7 +67,8 @@ func (a authenticator) as(c *Caller) *Caller {
 	return &with
 }
 
-const nobody = "0192aaaa-0000-7000-8000-000000000000"
+// unknownID is the id of nothing.
+const unknownID = "0192aaaa-0000-7000-8000-000000000000"
 
 // TestCreateUsersWithPasskeys creates users who have nothing but a passkey, in
 // every version, and checks both views of the reply.
@@ -138,7 +139,7 @@ func TestCreateUsersWithPasskeys(t *testing.T) {
 	})
 }
 
-// TestAuthenticators lets users manage their own passkeys, and nobody else's.
+// TestAuthenticators lets users manage their own passkeys, and no others.
 func TestAuthenticators(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		ada := s.NewUser(t, s.Root, "Ada", client.P256)
@@ -186,7 +187,7 @@ func TestAuthenticators(t *testing.T) {
 
 		state := s.Root.Query(t, "list_users", nil).String()
 		remove := func(ids ...any) m { return m{"userId": ada.UserID, "authenticatorIds": ids} }
-		firstID, otherUser := added[0].Text(), m{"userId": nobody, "authenticators": []any{absent.params("x")}}
+		firstID, otherUser := added[0].Text(), m{"userId": unknownID, "authenticators": []any{absent.params("x")}}
 		forBob := m{"userId": bob.UserID, "authenticators": []any{first.params("x")}}
 		for _, c := range []struct {
 			name      string
@@ -196,18 +197,18 @@ func TestAuthenticators(t *testing.T) {
 			code      string
 			params    m
 		}{
-			{"for somebody else", bob, "create_authenticators", 403, "FORBIDDEN", create(absent.params("x"))},
-			{"deleting somebody else's", bob, "delete_authenticators", 403, "FORBIDDEN", remove(firstID)},
+			{"for another user", bob, "create_authenticators", 403, "FORBIDDEN", create(absent.params("x"))},
+			{"deleting another user's", bob, "delete_authenticators", 403, "FORBIDDEN", remove(firstID)},
 			{"twice", ada, "create_authenticators", 409, "CREDENTIAL_CONFLICT", create(first.params("again"))},
 			{"twice in a request", ada, "create_authenticators", 409, "CREDENTIAL_CONFLICT", create(absent.params("a"), absent.params("b"))},
 			{"of another user", bob, "create_authenticators", 409, "CREDENTIAL_CONFLICT", forBob},
 			{"all or nothing", ada, "create_authenticators", 409, "CREDENTIAL_CONFLICT", create(absent.params("new"), first.params("taken"))},
 			{"for an unknown user", s.Root, "create_authenticators", 404, "REQUEST_INVALID", otherUser},
-			{"unknown", ada, "delete_authenticators", 404, "REQUEST_INVALID", remove(nobody)},
-			{"known and unknown", ada, "delete_authenticators", 404, "REQUEST_INVALID", remove(firstID, nobody)},
+			{"unknown", ada, "delete_authenticators", 404, "REQUEST_INVALID", remove(unknownID)},
+			{"known and unknown", ada, "delete_authenticators", 404, "REQUEST_INVALID", remove(firstID, unknownID)},
 			{"another one's under one's own id", bob, "delete_authenticators", 404, "REQUEST_INVALID", m{"userId": bob.UserID, "authenticatorIds": []any{firstID}}},
-			{"of an unknown user", s.Root, "get_authenticators", 404, "REQUEST_INVALID", m{"userId": nobody}},
-			{"reading an unknown one", s.Root, "get_authenticator", 404, "REQUEST_INVALID", m{"authenticatorId": nobody}},
+			{"of an unknown user", s.Root, "get_authenticators", 404, "REQUEST_INVALID", m{"userId": unknownID}},
+			{"reading an unknown one", s.Root, "get_authenticator", 404, "REQUEST_INVALID", m{"authenticatorId": unknownID}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				if got := c.caller.Refused(t, c.status, c.operation, c.params).Get("turnkeyErrorCode").Text(); got != c.code {
@@ -215,7 +216,7 @@ func TestAuthenticators(t *testing.T) {
 				}
 			})
 		}
-		t.Run("for somebody else by version 1", func(t *testing.T) {
+		t.Run("for another user by version 1", func(t *testing.T) {
 			v1 := absent.paramsV1("x")
 			v1["userId"] = bob.UserID
 			body := ada.BodyOf(t, "ACTIVITY_TYPE_CREATE_AUTHENTICATORS", create(v1))
@@ -349,8 +350,8 @@ func TestOrigins(t *testing.T) {
 	})
 }
 
-// TestRecoverUser lets a user who lost everything in again by his recovery key,
-// once, and nobody else by anything.
+// TestRecoverUser recovers a user who lost all credentials by their recovery
+// key, once, and by nothing else.
 func TestRecoverUser(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		ada := s.NewUser(t, s.Root, "Ada", client.P256)
@@ -367,11 +368,11 @@ func TestRecoverUser(t *testing.T) {
 			params m
 		}{
 			{"an ordinary key of the user", ada, params},
-			{"somebody else", bob, params},
+			{"another user", bob, params},
 			{"a root user", s.Root, params},
-			{"somebody else's recovery key", root, params},
-			{"his recovery key for somebody else", recovery, m{"userId": bob.UserID, "authenticator": key.params("x")}},
-			{"his recovery key for nobody", recovery, m{"userId": nobody, "authenticator": key.params("x")}},
+			{"another user's recovery key", root, params},
+			{"the recovery key for another user", recovery, m{"userId": bob.UserID, "authenticator": key.params("x")}},
+			{"the recovery key for an unknown user", recovery, m{"userId": unknownID, "authenticator": key.params("x")}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				refusal := c.caller.Refused(t, 403, "recover_user", c.params)
@@ -398,8 +399,8 @@ func TestRecoverUser(t *testing.T) {
 		recovery.Refused(t, 401, "whoami", nil)
 		second.Refused(t, 401, "recover_user", m{"userId": ada.UserID, "authenticator": newAuthenticator(t).params("x")})
 
-		// A root user recovers himself like everybody else, though he has as
-		// many passkeys as he may.
+		// A root user recovers like any other, even with as many passkeys as
+		// are allowed.
 		var lost []any
 		for range 10 {
 			lost = append(lost, newAuthenticator(t).params("lost"))

@@ -1,5 +1,5 @@
 // Package ops holds the operations of the interface, one file each: its
-// declaration and its executor. Catalog lists them all.
+// declaration and its executor. [Catalog] lists them all.
 package ops
 
 import "latchkey/internal/request/activity"

@@ -107,10 +107,10 @@ func TestCatalog(t *testing.T) {
 	})
 }
 
-// world is an organization with everybody whom the walk needs.
+// world is an organization with the callers that the walk needs.
 type world struct {
 	*Server
-	stranger  *Caller // a key that nobody knows
+	stranger  *Caller // a key that is unknown
 	foreigner *Caller // root of another organization
 	member    *Caller // no root user
 	expired   *Caller // root user whose key has ended
@@ -297,7 +297,7 @@ func (w *world) fields(t *testing.T, o operation) {
 	}
 }
 
-// stamps sends requests that nobody, or the wrong one, has signed.
+// stamps sends requests without a stamp, or with a wrong one.
 func (w *world) stamps(t *testing.T, o operation) {
 	body := o.body(t, w.Root, example(t, o))
 	url := w.URL + Path(o.name)
@@ -310,7 +310,7 @@ func (w *world) stamps(t *testing.T, o operation) {
 	}
 	good := stamp(w.Root, body)
 	tampered := bytes.Replace(body, []byte("{"), []byte("{ "), 1)
-	elsewhere := bytes.Replace(body, []byte(w.Root.OrganizationID), []byte("0192aaaa-0000-7000-8000-000000000000"), 1)
+	elsewhere := bytes.Replace(body, []byte(w.Root.OrganizationID), []byte(unknownID), 1)
 	cases := []struct {
 		name, code string
 		header     http.Header
@@ -416,15 +416,15 @@ func sendUnread(t *testing.T, server, path string, body []byte) Reply {
 	return Reply{Status: response.StatusCode, Header: response.Header, Body: text}
 }
 
-// ownLogin are the operations whose example logs the caller himself in, which
-// needs no policy.
+// ownLogin are the operations whose example logs the caller in, which needs no
+// policy.
 var ownLogin = map[string]bool{"ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2": true, "ACTIVITY_TYPE_STAMP_LOGIN": true}
 
-// permission lets somebody without rights try. He is refused, and the refusal
-// is recorded: the same bytes get the same answer.
+// permission sends the request as a member without rights. It is refused, and
+// the refusal is recorded: the same bytes get the same answer.
 func (w *world) permission(t *testing.T, o operation) {
 	if o.by == decide.Self || o.by == decide.Vote || ownLogin[o.typ] {
-		return // about the caller himself, or about an activity; every user reads everything
+		return // about the caller alone, or about an activity; every user reads everything
 	}
 	body := o.body(t, w.member, example(t, o))
 	first := w.member.Post(t, o.name, body)
@@ -462,7 +462,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 		for line := range strings.Lines(s.Log.Complaints()) {
-			// That is about time, of which a busy machine has little.
+			// A busy machine may be too slow for it.
 			if !strings.Contains(line, `"msg":"the outbox cannot be read or changed; messages wait"`) {
 				t.Errorf("the server complained: %s", line)
 			}

@@ -14,9 +14,9 @@ import (
 	"latchkey/internal/request/activity"
 )
 
-// verifyContact checks a verification token, which proves that somebody read a
-// code that was sent to the contact, and reports whether there was one. A token
-// is optional, but what is given must be right.
+// verifyContact checks a verification token, which proves that a code sent to
+// the contact was read, and reports whether there was one. A token is optional,
+// but one that is given must be valid.
 func verifyContact(e activity.Env, text string, t domain.OTPType, contact string) (verified bool, err error) {
 	if text == "" {
 		return false, nil
@@ -49,7 +49,7 @@ func readVerification(e activity.Env, text string) (*token.Verification, error) 
 	return v, nil
 }
 
-// ClientSignature proves that whoever uses a verification token holds the key
+// ClientSignature proves that the user of a verification token holds the key
 // that it is bound to.
 type ClientSignature struct {
 	PublicKey string `json:"publicKey" check:"required,hex" doc:"Key that the token is bound to." example:"025b36890dacbd7c9a96bb74a1ee28b3d2d75b72e09a20ef25cf8e6fd8a9f0350d"`
@@ -89,7 +89,7 @@ func (c *ClientSignature) check(v *token.Verification, use string) (*usage, erro
 		return nil, wrong("the message is not the JSON that clients sign")
 	}
 	if said.TokenID != v.ID || said.Type != use {
-		return nil, wrong("the message speaks of another token or use")
+		return nil, wrong("the message names another token or use")
 	}
 	return said, nil
 }

@@ -43,7 +43,7 @@ type CreateAuthenticatorsParams struct {
 	UserID         string                `json:"userId" check:"required,uuid" doc:"User who gets the passkeys."`
 }
 
-// Check refuses a passkey that is meant for somebody else.
+// Check refuses a passkey that is meant for another user.
 func (p *CreateAuthenticatorsParams) Check(problems *schema.Problems) {
 	for i, a := range p.Authenticators {
 		if a.UserID != "" && a.UserID != p.UserID {

@@ -95,8 +95,8 @@ func (Operator) Enum() []string {
 // Check compiles what the selectors say.
 func (p *CreatePolicyParams) Check(problems *schema.Problems) { p.second().Check(problems) }
 
-// Check compiles what the selectors say. Neither a field nor a value may be more
-// than that: it would change what the expression means.
+// Check compiles what the selectors say. A subject must be a field and a target
+// a plain value: anything else would change what the expression means.
 func (p *CreatePolicyParamsV2) Check(problems *schema.Problems) {
 	for i, s := range p.Selectors {
 		if strings.Trim(s.Subject, "abcdefghijklmnopqrstuvwxyz0123456789_.") != "" {

@@ -52,7 +52,7 @@ type PrivateKeyParams struct {
 	AddressFormats []address.Format `json:"addressFormats" check:"required,max=100" doc:"Addresses to make of the key; may be empty." example:"ADDRESS_FORMAT_ETHEREUM"`
 }
 
-// Check refuses a format on a curve that it does not have.
+// Check refuses a format that does not exist on the curve.
 func (p *PrivateKeyParams) Check(problems *schema.Problems) {
 	checkFormats(problems, p.AddressFormats, p.Curve)
 }

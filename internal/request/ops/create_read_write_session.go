@@ -9,8 +9,8 @@ import (
 	"latchkey/internal/schema"
 )
 
-// The versions of create_read_write_session: the first names the user by his
-// e-mail address.
+// The versions of create_read_write_session: the first names the user by e-mail
+// address.
 var (
 	CreateReadWriteSession   = createReadWriteSessionV1()
 	CreateReadWriteSessionV2 = activity.Op[CreateReadWriteSessionParamsV2, ReadWriteSessionResult]{

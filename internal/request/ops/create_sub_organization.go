@@ -13,7 +13,7 @@ import (
 	"latchkey/internal/schema"
 )
 
-// CreateSubOrganizationV8 founds an organization of its own under the caller's.
+// CreateSubOrganizationV8 creates an organization under the caller's.
 // The older versions are in create_sub_organization_older.go.
 var CreateSubOrganizationV8 = activity.Op[SubOrganizationParamsV8, SubOrganizationResult]{
 	Spec:   subOrganizationSpec(8, ""),
@@ -197,8 +197,8 @@ func (p *SubOrganizationParamsV8) verify(e, child activity.Env, userIDs []string
 	return child.Tx.Users().Edit(userIDs[i], func(u *domain.User) error { u.Verified(v.Type); return nil })
 }
 
-// signsUp checks that what the client signed is the user of the request:
-// nobody can put another credential in its place.
+// signsUp checks that what the client signed is the user of the request, so
+// that no other credential can be put in its place.
 func (u *usage) signsUp(user *RootUserParamsV5) error {
 	signed := u.SignupV2
 	if len(signed) == 0 {

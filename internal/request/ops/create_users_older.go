@@ -21,13 +21,13 @@ type CreateUsersParams struct {
 type UserParams struct {
 	UserName       string                `json:"userName" check:"required,label" doc:"Name, unique in the organization."`
 	UserEmail      string                `json:"userEmail,omitzero" check:"email" doc:"E-mail address."`
-	AccessType     AccessType            `json:"accessType,omitzero" doc:"Kept for older callers; every user may use all his credentials."`
+	AccessType     AccessType            `json:"accessType,omitzero" doc:"Kept for older callers; every user may use all of their credentials."`
 	APIKeys        []APIKeyParams        `json:"apiKeys" check:"required,lenient,max=100" doc:"P-256 API keys; may be empty."`
 	Authenticators []AuthenticatorParams `json:"authenticators" check:"required,lenient,max=100" doc:"Passkeys; may be empty."`
 	UserTags       []string              `json:"userTags" check:"required,lenient,max=100,unique,each=uuid" doc:"Ids of tags to put on the user; may be empty."`
 }
 
-// AccessType says by which ways a user may come in.
+// AccessType says how a user may log in.
 type AccessType string
 
 const accessAll AccessType = "ACCESS_TYPE_ALL"
@@ -129,8 +129,8 @@ func (p *CreateUsersParamsV4) documented() *CreateUsersParams {
 	return form
 }
 
-// withAccess is version 1 as it is echoed: the access that was asked for, all
-// of it where nothing narrower was.
+// withAccess is version 1 as it is echoed: with the access that was asked for,
+// or full access where none was.
 func (p *CreateUsersParams) withAccess() *CreateUsersParams {
 	form := &CreateUsersParams{Users: slices.Clone(p.Users)}
 	for i := range form.Users {

@@ -11,7 +11,7 @@ import (
 )
 
 // This file holds what several operations say about credentials, and about
-// API keys. Passkeys and identities elsewhere have files of their own.
+// API keys. Passkeys and OpenID identities have files of their own.
 
 // APIKeyParamsV2 describes an API key.
 type APIKeyParamsV2 struct {
@@ -64,8 +64,8 @@ func addAPIKey(e activity.Env, u *domain.User, p APIKeyParamsV2) (string, error)
 	return key.ID, nil
 }
 
-// makeRoom lets a further expiring key in: it drops an expired one if there is
-// any, else the oldest.
+// makeRoom makes room for one more expiring key: it drops an expired one if
+// there is any, else the oldest.
 func makeRoom(e activity.Env, u *domain.User) {
 	for e.Limits.ExpiringAPIKeys > 0 && countKeys(u, true) >= e.Limits.ExpiringAPIKeys {
 		drop := slices.IndexFunc(u.APIKeys, func(k domain.APIKey) bool { return k.Expired(e.Now) })

@@ -42,7 +42,7 @@ func deleteUsers(_ context.Context, e activity.Env, p *DeleteUsersParams) (Delet
 		// A quorum that lost a member might never be reached again.
 		if slices.Contains(org.RootQuorum.UserIDs, id) {
 			return DeleteUsersResult{}, fault.Invalid(
-				"quorum users missing: user %s is a member of the root quorum; take him out of it with update_root_quorum first", id)
+				"quorum users missing: user %s is a member of the root quorum; remove the user from it with update_root_quorum first", id)
 		}
 		if err := e.Tx.Users().Delete(id); err != nil {
 			return DeleteUsersResult{}, err

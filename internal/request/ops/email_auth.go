@@ -80,7 +80,7 @@ func emailAuth(e activity.Env, p *EmailAuthBase, app string, look EmailLook) (Em
 	return EmailAuthResult{UserID: user, APIKeyID: id}, err
 }
 
-// mailKey gives the user with the address a key and mails it to him.
+// mailKey gives the user with the address a key and mails it there.
 func mailKey(e activity.Env, email, target string, k newKey, m notify.Message, s Sender, look EmailLook) (userID, keyID string, err error) {
 	if err := requireSending(e, m.Kind); err != nil {
 		return "", "", err

@@ -19,10 +19,11 @@ import (
 )
 
 // This file holds what operations tell policies about themselves. A target
-// that does not exist is not told: the policies that need it do not apply, and
-// whoever is allowed all the same learns from the executor that it is missing.
+// that does not exist is left out: the policies that need it do not apply, and
+// a caller who is allowed all the same learns from the executor that it is
+// missing.
 
-// signFacts tells which key signs. The key is found as the executor finds it.
+// signFacts sets which key signs. The key is found as the executor finds it.
 func signFacts(f activity.Facts, signWith string) (*signer, error) {
 	key, err := findSigner(f.Tx, signWith)
 	if err != nil {
@@ -37,7 +38,7 @@ func signFacts(f activity.Facts, signWith string) (*signer, error) {
 	return key, nil
 }
 
-// absent lets a missing target pass.
+// absent drops the error that a target is missing.
 func absent(err error) error {
 	if refusal, ok := fault.As(err); ok && refusal.Code == fault.NotFound {
 		return nil
@@ -191,7 +192,7 @@ func deleteWalletsFacts(f activity.Facts, p *DeleteWalletsParams) error {
 	return nil
 }
 
-// sessionFacts tells which profile a login asks for.
+// sessionFacts sets which profile a login asks for.
 func (p *SessionProfile) sessionFacts(f activity.Facts) error {
 	f.Activity.Params.SessionProfileID = &p.SessionProfileID
 	return nil

@@ -8,7 +8,7 @@ import (
 	"latchkey/internal/request/record"
 )
 
-// GetPolicyEvaluations tells what the policies said on each vote.
+// GetPolicyEvaluations reads what the policies said on each vote.
 var GetPolicyEvaluations = activity.Query[GetActivityParams, GetPolicyEvaluationsReply]{
 	Name:    "get_policy_evaluations",
 	Summary: "Read what every policy said when each vote on an activity was cast.",

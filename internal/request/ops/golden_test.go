@@ -60,7 +60,7 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 // TestEveryDeclarationIsListed reads the sources: an operation that is
-// declared but not in the catalog would be dead without anyone noticing.
+// declared but not in the catalog would be unreachable, unnoticed.
 func TestEveryDeclarationIsListed(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"latchkey/internal/schema"
 )
 
-// ImportPrivateKey takes over a key that its owner encrypted to us.
+// ImportPrivateKey imports a key that its owner encrypted to the server.
 var ImportPrivateKey = activity.Op[ImportPrivateKeyParams, CreatedPrivateKey]{
 	Spec: activity.Spec{
 		Name: "import_private_key", Version: 1,
@@ -22,14 +22,14 @@ var ImportPrivateKey = activity.Op[ImportPrivateKeyParams, CreatedPrivateKey]{
 
 // ImportPrivateKeyParams are the parameters of import_private_key.
 type ImportPrivateKeyParams struct {
-	UserID          string           `json:"userId" check:"required,uuid" doc:"User who imports; the caller himself."`
+	UserID          string           `json:"userId" check:"required,uuid" doc:"User who imports; must be the caller."`
 	PrivateKeyName  string           `json:"privateKeyName" check:"required,label" doc:"Name, unique in the organization."`
 	EncryptedBundle string           `json:"encryptedBundle" check:"required,max=20000" doc:"Encrypted private key: 32 bytes."`
 	Curve           curve.KeyCurve   `json:"curve" check:"required" doc:"Curve of the key."`
 	AddressFormats  []address.Format `json:"addressFormats" check:"required,max=100" doc:"Addresses to make of the key; may be empty." example:"ADDRESS_FORMAT_ETHEREUM"`
 }
 
-// Check refuses a format on a curve that it does not have.
+// Check refuses a format that does not exist on the curve.
 func (p *ImportPrivateKeyParams) Check(problems *schema.Problems) {
 	checkFormats(problems, p.AddressFormats, p.Curve)
 }

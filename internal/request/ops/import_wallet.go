@@ -7,7 +7,7 @@ import (
 	"latchkey/internal/request/activity"
 )
 
-// ImportWallet takes over a wallet that its owner encrypted to us.
+// ImportWallet imports a wallet that its owner encrypted to the server.
 var ImportWallet = activity.Op[ImportWalletParams, CreateWalletResult]{
 	Spec: activity.Spec{
 		Name: "import_wallet", Version: 1,
@@ -19,7 +19,7 @@ var ImportWallet = activity.Op[ImportWalletParams, CreateWalletResult]{
 
 // ImportWalletParams are the parameters of import_wallet.
 type ImportWalletParams struct {
-	UserID          string          `json:"userId" check:"required,uuid" doc:"User who imports; the caller himself."`
+	UserID          string          `json:"userId" check:"required,uuid" doc:"User who imports; must be the caller."`
 	WalletName      string          `json:"walletName" check:"required,label" doc:"Name, unique in the organization."`
 	EncryptedBundle string          `json:"encryptedBundle" check:"required,max=20000" doc:"Encrypted seed phrase."`
 	Accounts        []AccountParams `json:"accounts" check:"required,max=100" doc:"First accounts; may be empty."`

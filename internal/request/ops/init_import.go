@@ -33,7 +33,7 @@ func initImport(name string, kind domain.ImportKind, resource activity.Resource)
 // InitImportParams are the parameters of init_import_wallet and
 // init_import_private_key.
 type InitImportParams struct {
-	UserID string `json:"userId" check:"required,uuid" doc:"User who will import; the caller himself."`
+	UserID string `json:"userId" check:"required,uuid" doc:"User who will import; must be the caller."`
 }
 
 // InitImportResult is the result of init_import_wallet and
@@ -74,8 +74,8 @@ func dropImportTarget(e activity.Env, id string) error {
 	return e.Vault.DropImportTarget(id)
 }
 
-// importTargetID: an import names its user and nothing else, so that each user
-// has one target of a kind.
+// importTargetID is the id of a target. An import names its user and nothing
+// else, so each user has one target of a kind.
 func importTargetID(userID string, kind domain.ImportKind) string { return userID + " " + string(kind) }
 
 // importTarget returns the id of the user's target, and removes its record, so
@@ -96,10 +96,10 @@ func importTarget(e activity.Env, userID string, kind domain.ImportKind) (string
 	return id, e.Tx.ImportTargets().Delete(id)
 }
 
-// requireSelf refuses to import for somebody else, whatever policies say.
+// requireSelf refuses to import for another user, whatever policies say.
 func requireSelf(e activity.Env, userID string) error {
 	if userID != e.UserID {
-		return fault.New(fault.PermissionDenied, fault.ReasonForbidden, "userId must be the caller himself: %s", e.UserID)
+		return fault.New(fault.PermissionDenied, fault.ReasonForbidden, "userId must be the caller: %s", e.UserID)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ type InitOTPParams struct {
 	EmailCustomization *EmailCustomization `json:"emailCustomization,omitzero" doc:"How a mail looks."`
 }
 
-// Check refuses a contact that is none.
+// Check refuses an invalid contact.
 func (p *InitOTPParams) Check(problems *schema.Problems) { p.checkContact(problems) }
 
 // InitOTPParamsV2 are the parameters of init_otp.
@@ -58,7 +58,7 @@ type InitOTPParamsV2 struct {
 	EmailCustomization *EmailCustomizationV2 `json:"emailCustomization,omitzero" doc:"How a mail looks."`
 }
 
-// Check refuses a contact that is none.
+// Check refuses an invalid contact.
 func (p *InitOTPParamsV2) Check(problems *schema.Problems) { p.checkContact(problems) }
 
 func (p *InitOTPParamsV2) look() EmailLook {

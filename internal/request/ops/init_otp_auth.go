@@ -48,7 +48,7 @@ type InitOTPAuthParams struct {
 	EmailCustomization *EmailCustomization `json:"emailCustomization,omitzero" doc:"How a mail looks."`
 }
 
-// Check refuses a contact that is none.
+// Check refuses an invalid contact.
 func (p *InitOTPAuthParams) Check(problems *schema.Problems) { p.checkContact(problems) }
 
 // InitOTPAuthParamsV2 are the parameters of version 2.
@@ -57,7 +57,7 @@ type InitOTPAuthParamsV2 struct {
 	EmailCustomization *EmailCustomization `json:"emailCustomization,omitzero" doc:"How a mail looks."`
 }
 
-// Check refuses a contact that is none.
+// Check refuses an invalid contact.
 func (p *InitOTPAuthParamsV2) Check(problems *schema.Problems) { p.checkContact(problems) }
 
 func (p *InitOTPAuthParams) newest() *InitOTPParamsV2 {

@@ -9,8 +9,8 @@ import (
 	"latchkey/internal/schema"
 )
 
-// The versions of init_user_email_recovery, which mails a user a key with which
-// he can register a new passkey, and do nothing else.
+// The versions of init_user_email_recovery, which mails a user a key that can
+// register a new passkey and do nothing else.
 var (
 	InitUserEmailRecovery = activity.Op[EmailRecoveryParams, EmailRecoveryResult]{
 		Spec: emailRecoverySpec(1),
@@ -30,7 +30,7 @@ var (
 func emailRecoverySpec(version int) activity.Spec {
 	return activity.Spec{
 		Name: "init_user_email_recovery", Version: version, ResultKey: "initUserEmailRecoveryResult",
-		Summary: "Begin to recover a user: mail him a key that can register a passkey.",
+		Summary: "Begin to recover a user: mail them a key that can register a passkey.",
 		Govern:  activity.Govern{Resource: activity.ResourceRecovery, Action: activity.ActionCreate},
 		Access:  activity.Access{ByParent: true},
 	}

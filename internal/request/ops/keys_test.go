@@ -274,7 +274,6 @@ func TestWallets(t *testing.T) {
 		if got := s.Root.Query(t, "get_wallet", m{"walletId": wallet}).Get("wallet"); got.Get("walletName").Text() != "renamed" || got.Get("exported").Any != false || got.Get("imported").Any != false {
 			t.Errorf("wallet: %v", got)
 		}
-		nobody := "0192aaaa-0000-7000-8000-000000000000"
 		second := account("CURVE_SECP256K1", "m/1", "ADDRESS_FORMAT_ETHEREUM")
 		second["name"] = "second"
 		for name, c := range map[string]struct {
@@ -288,13 +287,13 @@ func TestWallets(t *testing.T) {
 			"same path twice":        {"create_wallet", 400, m{"walletName": "x", "accounts": []any{ethereumAccount, ethereumAccount}}},
 			"used by hardening":      {"create_wallet_accounts", 400, m{"walletId": wallet, "accounts": []any{account("CURVE_ED25519", "m/44'/501'/0'/0", "ADDRESS_FORMAT_SOLANA")}}},
 			"taken account name":     {"create_wallet_accounts", 409, m{"walletId": wallet, "accounts": []any{second}}},
-			"unknown wallet":         {"create_wallet_accounts", 404, m{"walletId": nobody, "accounts": []any{second}}},
+			"unknown wallet":         {"create_wallet_accounts", 404, m{"walletId": unknownID, "accounts": []any{second}}},
 			"bad path":               {"create_wallet", 400, m{"walletName": "x", "accounts": []any{account("CURVE_SECP256K1", "m/x", "ADDRESS_FORMAT_ETHEREUM")}}},
 			"curve of another chain": {"create_wallet", 400, m{"walletName": "x", "accounts": []any{account("CURVE_ED25519", "m/0'", "ADDRESS_FORMAT_ETHEREUM")}}},
 			"thirteen words":         {"create_wallet", 400, m{"walletName": "x", "accounts": []any{}, "mnemonicLength": 13}},
 			"wallet not exported":    {"delete_wallets", 400, m{"walletIds": []any{wallet}}},
 			"account not exported":   {"delete_wallet_accounts", 400, m{"walletAccountIds": []any{id(0)}}},
-			"delete all or nothing":  {"delete_wallets", 404, m{"walletIds": []any{wallet, nobody}, "deleteWithoutExport": true}},
+			"delete all or nothing":  {"delete_wallets", 404, m{"walletIds": []any{wallet, unknownID}, "deleteWithoutExport": true}},
 		} {
 			t.Run(name, func(t *testing.T) { s.Root.Refused(t, c.status, c.operation, c.params) })
 		}
@@ -446,7 +445,7 @@ func TestImportRefused(t *testing.T) {
 				t.Errorf("what is left: %v", left)
 			}
 		})
-		t.Run("for somebody else", func(t *testing.T) {
+		t.Run("for another user", func(t *testing.T) {
 			ada := s.NewUser(t, s.Root, "Ada", client.P256)
 			s.Root.Refused(t, 403, "init_import_wallet", m{"userId": ada.UserID})
 			params := wallet(good)

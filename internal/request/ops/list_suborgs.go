@@ -27,7 +27,7 @@ var (
 	}
 	ListVerifiedSuborgs = activity.Query[SuborgFilter, ListSuborgsReply]{
 		Name:    "list_verified_suborgs",
-		Summary: "List the ids of sub-organizations in which somebody has proved an e-mail address or a phone number.",
+		Summary: "List the ids of sub-organizations in which a user has proved an e-mail address or a phone number.",
 		Tokens:  (*SuborgFilter).tokens,
 		Read: func(_ context.Context, r activity.Reader, p *SuborgFilter) (ListSuborgsReply, error) {
 			return listSuborgs(r, p, true)
@@ -43,7 +43,7 @@ type SuborgFilter struct {
 	PaginationOptions Pagination `json:"paginationOptions,omitzero" doc:"Which page to return."`
 }
 
-// Check refuses half a filter.
+// Check refuses a filter without a type or without a value.
 func (p *SuborgFilter) Check(problems *schema.Problems) {
 	switch {
 	case p.FilterType != "" && p.FilterValue == "":
@@ -112,7 +112,7 @@ func listSuborgs(r activity.Reader, p *SuborgFilter, verified bool) (ListSuborgs
 	}
 }
 
-// key is what the parent's directory has them under.
+// key is the key of the matches in the parent's directory.
 func (p *SuborgFilter) key(r activity.Reader) (string, error) {
 	switch p.FilterType {
 	case "NAME":

@@ -13,10 +13,10 @@ import (
 	"latchkey/internal/schema"
 )
 
-// This file holds what the operations that log somebody in have in common:
-// they give a user a P-256 key that expires.
+// This file holds what logins have in common: they give a user a P-256 key that
+// expires.
 
-// loginSeconds is how long a login lasts when nobody asks for less or more.
+// loginSeconds is how long a login lasts by default.
 const loginSeconds = 900
 
 // newKey describes the key of a login.
@@ -45,7 +45,7 @@ func logIn(e activity.Env, userID string, k newKey) (id string, ends time.Time, 
 		if k.invalidate {
 			u.APIKeys = slices.DeleteFunc(u.APIKeys, func(other domain.APIKey) bool { return other.Type == k.kind })
 		}
-		// Whoever logs in with the key that he has already prolongs it.
+		// A login with a key that the user already has prolongs it.
 		u.APIKeys = slices.DeleteFunc(u.APIKeys, func(other domain.APIKey) bool {
 			return other.PublicKey == k.publicKey && other.Type == k.kind
 		})
@@ -56,12 +56,12 @@ func logIn(e activity.Env, userID string, k newKey) (id string, ends time.Time, 
 	})
 }
 
-// endOf is the end of something that lasts for a number of seconds. Clients
-// read it as a number: it must be one that they can write.
+// endOf is the end of what lasts for a number of seconds. Clients read it as a
+// number, which must stay in a range that they can represent.
 func endOf(now time.Time, seconds schema.Uint64) (time.Time, error) {
 	const longest = 100 * 365 * 24 * 3600
 	if seconds > longest {
-		return time.Time{}, fault.Invalid("invalid api key expiration: expirationSeconds is %d; at most %d make sense", seconds, longest)
+		return time.Time{}, fault.Invalid("invalid api key expiration: expirationSeconds is %d; at most %d are allowed", seconds, longest)
 	}
 	return now.Add(time.Duration(seconds) * time.Second), nil
 }
@@ -82,14 +82,14 @@ func sealedLogIn(e activity.Env, userID, target string, k newKey) (id, bundle st
 	return id, bundle, ends, err
 }
 
-// session writes what a client keeps of a login.
+// session writes the token that a client keeps of a login.
 func session(e activity.Env, userID, publicKey string, ends time.Time) (string, error) {
 	return token.WriteLogin(e.ServerKeys, token.Login{
 		ExpiresAt: ends, PublicKey: publicKey, UserID: userID, OrganizationID: e.Tx.Org(),
 	})
 }
 
-// LoginResult is the result of the logins whose key the client made itself.
+// LoginResult is the result of the logins whose key the client made.
 type LoginResult struct {
 	Session string `json:"session" check:"required" doc:"Signed session, as a JWT. Requests are stamped with the key; the session itself authenticates nothing."`
 }
@@ -106,7 +106,7 @@ func loginWith(e activity.Env, userID, publicKey string, seconds schema.Uint64, 
 	return LoginResult{Session: text}, err
 }
 
-// defaultName is the name of a key that nobody named.
+// defaultName is the name of a key when the request has none.
 func defaultName(what string, e activity.Env) string {
 	return fmt.Sprintf("%s - %s", what, e.Now.UTC().Format(time.RFC3339Nano))
 }

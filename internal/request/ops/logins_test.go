@@ -220,23 +220,23 @@ func TestOTP(t *testing.T) {
 			t.Errorf("all verified: %v", got)
 		}
 		s.Root.Refused(t, http.StatusBadRequest, "list_verified_suborgs", m{"filterType": "NAME", "filterValue": "Child"})
-		// The token is nobody else's.
+		// Only the submitter reads the token.
 		ada := s.NewUser(t, s.Root, "Ada", client.P256)
 		if seen := string(ada.Post(t, "list_activities", ada.Body(t, "list_activities", m{"paginationOptions": m{"limit": "100"}})).Body); strings.Contains(seen, token) {
 			t.Error("another user reads the verification token")
 		}
 		if seen := string(s.Root.Post(t, "list_activities", s.Root.Body(t, "list_activities", m{"paginationOptions": m{"limit": "100"}})).Body); !strings.Contains(seen, token) {
-			t.Error("whoever verified the contact does not see the token any more")
+			t.Error("the submitter no longer reads the verification token")
 		}
 		for name, c := range map[string]struct {
 			caller *Caller
 			params m
 		}{
-			"a signature of somebody else":   {&parentOnChild, login(s.Root, message)},
+			"a signature by another key":     {&parentOnChild, login(s.Root, message)},
 			"a message for another key":      {&parentOnChild, login(key, strings.Replace(message, key.Key.PublicKey(), other.Key.PublicKey(), 1))},
 			"a message for another token":    {&parentOnChild, login(key, strings.Replace(message, claims.Get("id").Text(), child.UserID, 1))},
 			"a message for another use":      {&parentOnChild, login(key, strings.Replace(message, "LOGIN", "SIGNUP", 1))},
-			"a child in which nobody has it": {as(s.Root, other.OrganizationID), login(key, message)},
+			"a child without the contact":    {as(s.Root, other.OrganizationID), login(key, message)},
 			"a forged token":                 {&parentOnChild, m{"verificationToken": "a.b.c", "publicKey": key.Key.PublicKey(), "clientSignature": clientSignature(t, key, key, message)}},
 			"a session instead of the token": {&parentOnChild, m{"verificationToken": a.Get("result", "otpLoginResult", "session").Text(), "publicKey": key.Key.PublicKey(), "clientSignature": clientSignature(t, key, key, message)}},
 		} {
@@ -391,7 +391,7 @@ func TestCodesAndMailsThatLogIn(t *testing.T) {
 	})
 }
 
-// TestRecovery lets a user who lost his passkey in again.
+// TestRecovery recovers a user who lost their passkey.
 func TestRecovery(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		child := newChild(t, s, s.Root, "Child", func(user, _ m) { user["userEmail"] = "owner@example.com" })

@@ -10,8 +10,7 @@ import (
 	"latchkey/internal/schema"
 )
 
-// This file holds what the operations that send somebody a message have in
-// common.
+// This file holds what the operations that send a message have in common.
 
 // EmailCustomization says how a mail looks, in older versions.
 type EmailCustomization struct {
@@ -37,7 +36,7 @@ func (c *EmailCustomizationV2) Check(problems *schema.Problems) { c.EmailLook.ch
 // EmailCustomizationV2 says how a mail looks.
 type EmailCustomizationV2 struct{ EmailLook }
 
-// EmailLook is what all of these have in common.
+// EmailLook is what the customizations of mails have in common.
 type EmailLook struct {
 	LogoURL           string `json:"logoUrl,omitzero" check:"max=2000" doc:"Picture to show; an https URL." example:"https://app.example.com/logo.png"`
 	MagicLinkTemplate string `json:"magicLinkTemplate,omitzero" check:"max=2000" doc:"Link to show; %s stands for the secret." example:"https://app.example.com/login?bundle=%s"`
@@ -89,7 +88,7 @@ type Sender struct {
 	ReplyToEmailAddress     string `json:"replyToEmailAddress,omitzero" check:"email" doc:"Address that answers go to."`
 }
 
-// requireSending refuses to promise a message that nobody could send.
+// requireSending refuses a message that the server has no means to send.
 func requireSending(e activity.Env, k notify.Kind) error {
 	if e.Outbox.Enabled(k) {
 		return nil
@@ -100,7 +99,7 @@ func requireSending(e activity.Env, k notify.Kind) error {
 	return fault.New(fault.InvalidArgument, fault.ReasonSendingDisabled, "email sending is disabled: the operator has configured no mail server")
 }
 
-// post leaves a message to the outbox. It becomes public with the activity.
+// post puts a message into the outbox. It is committed with the activity.
 func post(e activity.Env, m notify.Message, s Sender, c EmailLook) error {
 	m.ID, m.OrganizationID, m.CreatedAt = e.NewID(), e.Tx.Org(), e.Now
 	m.FromAddress, m.FromName, m.ReplyTo = s.SendFromEmailAddress, s.SendFromEmailSenderName, s.ReplyToEmailAddress

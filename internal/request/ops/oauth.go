@@ -12,8 +12,8 @@ import (
 	"latchkey/internal/store"
 )
 
-// OAuth logs somebody in by a token of an OpenID Connect issuer, with a key
-// that the server makes.
+// OAuth logs a user in by a token of an OpenID Connect issuer, with a key that
+// the server makes.
 var OAuth = activity.Op[OauthParams, OauthResult]{
 	Spec: activity.Spec{
 		Name: "oauth", Version: 1,
@@ -96,8 +96,8 @@ func oauthLogin(_ context.Context, e activity.Env, p *OauthLoginParams) (LoginRe
 	return loginWith(e, user.ID, key.String(), p.ExpirationSeconds, p.InvalidateExisting)
 }
 
-// userOfToken finds the user whom a verified token speaks of, and checks that
-// the token was made for the key.
+// userOfToken finds the user whom a verified token names, and checks that the
+// token was issued for the key.
 func userOfToken(e activity.Env, token, publicKey string) (*domain.User, error) {
 	claims, ok := e.Claims[token]
 	if !ok {

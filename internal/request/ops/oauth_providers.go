@@ -27,7 +27,7 @@ type OauthProviderParamsV2 struct {
 	OidcClaims   *OidcClaims `json:"oidcClaims,omitzero" check:"unsampled" doc:"Instead of a token: a further audience of an identity for which another entry of the request has a token."`
 }
 
-// OidcClaims identify somebody at an OpenID provider.
+// OidcClaims identify a user at an OpenID provider.
 type OidcClaims struct {
 	Issuer   string `json:"iss" check:"required,max=1024" doc:"Issuer."`
 	Subject  string `json:"sub" check:"required,max=1024" doc:"Subject."`
@@ -79,8 +79,8 @@ func withTokens(list []OauthProviderParams) []OauthProviderParamsV2 {
 }
 
 // addOauthProviders gives the user identities and returns their ids. Each is
-// proven: by its own token, or by another one's for the same person at the same
-// issuer.
+// proven: by its own token, or by that of another entry with the same subject
+// and issuer.
 func addOauthProviders(e activity.Env, u *domain.User, list []OauthProviderParamsV2) ([]string, error) {
 	var proven []domain.OIDCSubject
 	for _, token := range tokens(list) {

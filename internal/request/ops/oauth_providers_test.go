@@ -82,7 +82,7 @@ func TestCreateUsersWithProviders(t *testing.T) {
 			{"twice", 409, "OAUTH_PROVIDER_ALREADY_EXISTS", create(good, good)},
 			{"on two new users", 409, "OAUTH_PROVIDER_ALREADY_EXISTS", users(user("A", m{"oauthProviders": []any{good}}), user("B", m{"oauthProviders": []any{good}}))},
 			{"claims that are taken", 409, "OAUTH_PROVIDER_ALREADY_EXISTS", create(byToken(issuer, "Web", "v4", "other"), byClaims(issuer.URL, "Android", "v4", "android"))},
-			{"claims of somebody else", 400, "INVALID_OIDC_TOKEN", create(good, byClaims(issuer.URL, "Web", "victim", "web"))},
+			{"claims of another subject", 400, "INVALID_OIDC_TOKEN", create(good, byClaims(issuer.URL, "Web", "victim", "web"))},
 			{"claims of another issuer", 400, "INVALID_OIDC_TOKEN", create(good, byClaims("https://accounts.example.com", "Web", "new", "web"))},
 			{"claims proven by another user", 400, "INVALID_OIDC_TOKEN", users(
 				user("A", m{"oauthProviders": []any{byToken(issuer, "Web", "a", "web")}}),
@@ -114,7 +114,7 @@ func TestCreateUsersWithProviders(t *testing.T) {
 	})
 }
 
-// TestOauthProviders lets users manage their own identities, and nobody else's.
+// TestOauthProviders lets users manage their own identities, and no others.
 func TestOauthProviders(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		issuer := oidctest.Start(t)
@@ -149,17 +149,17 @@ func TestOauthProviders(t *testing.T) {
 			code      string
 			params    m
 		}{
-			{"for somebody else", bob, "create_oauth_providers", 403, "FORBIDDEN", create(byToken(issuer, "x", "x", "x"))},
-			{"deleting somebody else's", bob, "delete_oauth_providers", 403, "FORBIDDEN", remove(first)},
+			{"for another user", bob, "create_oauth_providers", 403, "FORBIDDEN", create(byToken(issuer, "x", "x", "x"))},
+			{"deleting another user's", bob, "delete_oauth_providers", 403, "FORBIDDEN", remove(first)},
 			{"again", ada, "create_oauth_providers", 409, "OAUTH_PROVIDER_ALREADY_EXISTS", create(byToken(issuer, "again", "ada", "web"))},
-			{"somebody else's", ada, "create_oauth_providers", 409, "OAUTH_PROVIDER_ALREADY_EXISTS", create(byToken(issuer, "mine", "bob", "web"))},
+			{"another user's", ada, "create_oauth_providers", 409, "OAUTH_PROVIDER_ALREADY_EXISTS", create(byToken(issuer, "mine", "bob", "web"))},
 			{"all or nothing", ada, "create_oauth_providers", 409, "OAUTH_PROVIDER_ALREADY_EXISTS", create(byToken(issuer, "new", "new", "web"), byToken(issuer, "mine", "bob", "web"))},
 			{"claims without a token", ada, "create_oauth_providers", 400, "REQUEST_INVALID", create(byClaims(issuer.URL, "x", "ada", "x"))},
-			{"claims of somebody else", ada, "create_oauth_providers", 400, "INVALID_OIDC_TOKEN", create(byToken(issuer, "x", "ada", "x"), byClaims(issuer.URL, "y", "root", "web"))},
-			{"for an unknown user", s.Root, "create_oauth_providers", 404, "REQUEST_INVALID", m{"userId": nobody, "oauthProviders": []any{byToken(issuer, "x", "x", "x")}}},
-			{"unknown", ada, "delete_oauth_providers", 404, "REQUEST_INVALID", remove(nobody)},
-			{"known and unknown", ada, "delete_oauth_providers", 404, "REQUEST_INVALID", remove(first, nobody)},
-			{"of an unknown user", s.Root, "get_oauth_providers", 404, "REQUEST_INVALID", m{"userId": nobody}},
+			{"claims of another subject", ada, "create_oauth_providers", 400, "INVALID_OIDC_TOKEN", create(byToken(issuer, "x", "ada", "x"), byClaims(issuer.URL, "y", "root", "web"))},
+			{"for an unknown user", s.Root, "create_oauth_providers", 404, "REQUEST_INVALID", m{"userId": unknownID, "oauthProviders": []any{byToken(issuer, "x", "x", "x")}}},
+			{"unknown", ada, "delete_oauth_providers", 404, "REQUEST_INVALID", remove(unknownID)},
+			{"known and unknown", ada, "delete_oauth_providers", 404, "REQUEST_INVALID", remove(first, unknownID)},
+			{"of an unknown user", s.Root, "get_oauth_providers", 404, "REQUEST_INVALID", m{"userId": unknownID}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				if refusal := c.caller.Refused(t, c.status, c.operation, c.params); refusal.Get("turnkeyErrorCode").Text() != c.code {

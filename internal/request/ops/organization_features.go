@@ -12,8 +12,8 @@ import (
 // common.
 
 // editOrganization changes the organization. It refuses a change after which
-// too few root users have a lasting way to log in: nobody could ever undo it.
-// Other users may lose their way by the root quorum's decision.
+// too few root users have a lasting way to log in: it could never be undone.
+// Other users may lose theirs by the decision of the root quorum.
 func editOrganization(e activity.Env, change func(*domain.Organization)) (*domain.Organization, error) {
 	var edited *domain.Organization
 	err := e.Tx.Organizations().Edit(e.Tx.Org(), func(o *domain.Organization) error {
@@ -27,7 +27,7 @@ func editOrganization(e activity.Env, change func(*domain.Organization)) (*domai
 		can, err := rootsCanLogIn(e, o)
 		if err == nil && could && !can {
 			err = fault.Invalid("user missing valid credential: fewer root users than the quorum's threshold of %d "+
-				"would have a lasting way to log in, and nobody could change that again", o.RootQuorum.Threshold)
+				"would have a lasting way to log in, and that could never be changed again", o.RootQuorum.Threshold)
 		}
 		return err
 	})
@@ -63,7 +63,7 @@ func featureProblem(name domain.FeatureName, value string) string {
 		}
 		return ""
 	}
-	// "false" would be taken for off by whoever sets it, and for on by us.
+	// A caller who sets "false" would expect it to be off, and it would be on.
 	if value != "" && value != "true" {
 		return "must be empty or true: the feature is a switch, which remove_organization_feature turns off"
 	}

@@ -109,8 +109,8 @@ func TestOrganizationName(t *testing.T) {
 	})
 }
 
-// TestRootQuorum replaces the quorum, and refuses those that nobody could
-// reach.
+// TestRootQuorum replaces the quorum, and refuses one that could never be
+// reached.
 func TestRootQuorum(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		ada := s.NewUser(t, s.Root, "Ada", client.P256)
@@ -131,9 +131,9 @@ func TestRootQuorum(t *testing.T) {
 			{"threshold above the members", s.Root, 400, quorum(2, ada.UserID), "could never be reached"},
 			{"no members", s.Root, 400, quorum(1), "must have at least 1 element"},
 			{"a member twice", s.Root, 400, quorum(2, ada.UserID, ada.UserID), "userIds"},
-			{"an unknown member", s.Root, 400, quorum(1, ada.UserID, nobody), "quorum users missing"},
+			{"an unknown member", s.Root, 400, quorum(1, ada.UserID, unknownID), "quorum users missing"},
 			{"a member of another organization", s.Root, 400, quorum(1, foreign.UserID), "quorum users missing"},
-			{"by somebody else", ada, 403, quorum(1, ada.UserID), "sufficient permissions"},
+			{"by another user", ada, 403, quorum(1, ada.UserID), "sufficient permissions"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				refusal := c.caller.Refused(t, c.status, "update_root_quorum", c.params)
@@ -151,7 +151,7 @@ func TestRootQuorum(t *testing.T) {
 		if diff := cmp.Diff(any(m{}), result.Get("updateRootQuorumResult").Any); diff != "" || !result.Get("activity", "result").Has("updateRootQuorumResult") {
 			t.Errorf("result: %v", result)
 		}
-		// The new member has the rights; whoever was left out has them no more.
+		// The new member has the rights; the former one has lost them.
 		ada.Submit(t, "update_root_quorum", quorum(1, ada.UserID, bob.UserID))
 		s.Root.Refused(t, 403, "update_root_quorum", quorum(1, s.Root.UserID))
 		s.Root.Refused(t, 403, "set_organization_feature", m{"name": "FEATURE_NAME_SMS_AUTH", "value": ""})
@@ -162,8 +162,8 @@ func TestRootQuorum(t *testing.T) {
 	})
 }
 
-// TestQuorumOfTwo lets no root user alone do what is the quorum's, but manage
-// his own credentials.
+// TestQuorumOfTwo lets a single root user of two manage their own credentials,
+// and nothing that needs the quorum.
 func TestQuorumOfTwo(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		ada := s.NewUser(t, s.Root, "Ada", client.P256)
@@ -227,20 +227,20 @@ func TestLockedOut(t *testing.T) {
 				t.Errorf("refusal: %v", refusal)
 			}
 		}
-		// The root user now shares the quorum with somebody who logs in by
-		// mail; one of them is enough.
+		// The root user now shares the quorum with a user who logs in by mail;
+		// one of them is enough.
 		s.Root.Submit(t, "update_root_quorum", m{"threshold": 1, "userIds": []any{s.Root.UserID, first}})
 		off(200, "EMAIL_AUTH")
 		s.Root.Submit(t, "set_organization_feature", m{"name": "FEATURE_NAME_EMAIL_AUTH", "value": ""})
 		off(200, "OTP_EMAIL_AUTH")
 		off(200, "EMAIL_AUTH")
-		// Who cannot log in cannot become a root user.
+		// A user who cannot log in cannot become a root user.
 		refusal := s.Root.Refused(t, 400, "update_root_quorum", m{"threshold": 1, "userIds": []any{s.Root.UserID, second}})
 		if !strings.Contains(refusal.Get("message").Text(), "user missing valid credential") {
 			t.Errorf("refusal: %v", refusal)
 		}
 		s.Root.Submit(t, "set_organization_feature", m{"name": "FEATURE_NAME_OTP_EMAIL_AUTH", "value": ""})
-		// The root user adds a lasting address and gives up his key: then mail
+		// The root user adds a lasting address and deletes the key: then mail
 		// is the only way.
 		s.Root.Submit(t, "update_root_quorum", m{"threshold": 1, "userIds": []any{s.Root.UserID}})
 		s.Root.Submit(t, "update_user_email", m{"userId": s.Root.UserID, "userEmail": "root@example.com"})

@@ -18,8 +18,8 @@ import (
 
 // This file holds what the operations on one-time codes have in common.
 
-// Limits of codes. Few enough for a guess to be hopeless: three tries at one
-// of a million, for at most three codes at a time.
+// Limits of codes, low enough to make guessing hopeless: three tries at one of
+// a million, for at most three codes at a time.
 const (
 	otpSeconds = 300             // that a code lasts
 	otpActive  = 3               // codes at a time, for each contact
@@ -57,7 +57,7 @@ func (p *CodeParams) length() int {
 	return int(p.OTPLength)
 }
 
-// checkContact refuses a contact that is none, at its place in the request.
+// checkContact refuses an invalid contact, at its place in the request.
 func (p *Recipient) checkContact(problems *schema.Problems) {
 	rule := schema.EmailProblem
 	if p.OTPType == domain.OTPSMS {
@@ -68,7 +68,7 @@ func (p *Recipient) checkContact(problems *schema.Problems) {
 	}
 }
 
-// sendCode makes a code and leaves it to the outbox. With sealed, it must come
+// sendCode makes a code and puts it into the outbox. With sealed, it must come
 // back encrypted to the key that is returned.
 func sendCode(e activity.Env, p *CodeParams, appName string, c EmailLook, auth, sealed bool) (otp *domain.OTP, target []byte, err error) {
 	kind := notify.OTPEmail
@@ -111,8 +111,7 @@ func sendCode(e activity.Env, p *CodeParams, appName string, c EmailLook, auth, 
 	return otp, target, post(e, m, p.Sender, c)
 }
 
-// limitCodes refuses a code too many, and deletes those that are of no use any
-// more.
+// limitCodes refuses a code too many, and deletes those that no longer count.
 func limitCodes(e activity.Env, p *CodeParams) error {
 	keys := []string{domain.OTPContact(p.OTPType, p.Contact)}
 	if p.UserIdentifier != "" {
@@ -170,15 +169,15 @@ func newCode(p *CodeParams) (string, error) {
 	return string(code), nil
 }
 
-// codeMAC is what is kept of a code. What Crockford's alphabet leaves out is
-// read as what it looks like.
+// codeMAC is what is stored of a code. Letters that Crockford's alphabet leaves
+// out are read as the digits that they look like.
 func codeMAC(e activity.Env, id, code string) ([]byte, error) {
 	code = strings.NewReplacer("O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(code))
 	return e.ServerKeys.MAC("otp", []byte(id+" "+code))
 }
 
-// useCode takes a code that was sent, once. A wrong one is counted; after a few
-// no guess helps any more.
+// useCode accepts a code that was sent, once. Wrong ones are counted; after a
+// few, the right one is refused too.
 func useCode(e activity.Env, id string, auth, sealed bool, read func(*domain.OTP) (code string, err error)) (*domain.OTP, error) {
 	otp, err := e.Tx.OTPs().Lookup(id)
 	if err != nil {

@@ -21,7 +21,7 @@ type PolicyParams struct {
 	PolicyName string        `json:"policyName" check:"required,label" doc:"Name, unique in the organization."`
 	Effect     domain.Effect `json:"effect" check:"required" doc:"What the policy does when it applies."`
 	Condition  string        `json:"condition,omitzero" check:"max=20000,sampled" doc:"Expression over the request; empty: always." example:"activity.resource == 'WALLET' && activity.action == 'CREATE'"`
-	Consensus  string        `json:"consensus,omitzero" check:"max=20000" doc:"Expression over the approvers; empty: whoever asks." example:"approvers.count() >= 1"`
+	Consensus  string        `json:"consensus,omitzero" check:"max=20000" doc:"Expression over the approvers; empty: any caller." example:"approvers.count() >= 1"`
 	Notes      string        `json:"notes" check:"required,allowempty,max=10000" doc:"Human-readable notes."`
 	Time       string        `json:"time,omitzero" check:"max=20000,unsampled" doc:"Expression over the time; empty: at any time."`
 }
@@ -40,13 +40,13 @@ func (p *PolicyParams) policy() *domain.Policy {
 }
 
 // checkPolicy refuses expressions that do not compile, each at its member, and
-// a policy that would allow everything to everybody.
+// a policy that would allow everything to everyone.
 func checkPolicy(problems *schema.Problems, p *domain.Policy, members map[policy.Place]string, effect string) {
 	var refused *decide.CompileError
 	if _, err := decide.Compile(p); errors.As(err, &refused) {
 		problems.Add(members[refused.Place], "%v", refused)
 	} else if boundless(p) {
-		problems.Add(effect, "a policy that allows needs a condition or a consensus; without both it would allow everything to everybody")
+		problems.Add(effect, "a policy that allows needs a condition or a consensus; without both it would allow everything to everyone")
 	}
 }
 
@@ -76,12 +76,12 @@ func lint(e activity.Env, ids ...string) ([]Finding, error) {
 			compiled = append(compiled, *c)
 		}
 	}
-	people, err := lintContext(e)
+	known, err := lintContext(e)
 	if err != nil {
 		return nil, err
 	}
 	var advice []Finding
-	for _, f := range policy.Lint(compiled, people) {
+	for _, f := range policy.Lint(compiled, known) {
 		for _, id := range ids {
 			if f.PolicyID == id {
 				advice = append(advice, Finding{

@@ -69,7 +69,7 @@ func TestPolicyRefusals(t *testing.T) {
 			"a quoted number":       {400, allowPolicy("x", "eth.tx.chain_id == '8453'", ""), "condition", "8453"},
 			"gasPrice":              {400, allowPolicy("x", "eth.tx.gasPrice < 5", ""), "condition", "gas_price"},
 			"no bool":               {400, allowPolicy("x", "eth.tx.value", ""), "condition", "expected true or false"},
-			"everything to all":     {400, allowPolicy("x", "", ""), "effect", "everything to everybody"},
+			"everything to all":     {400, allowPolicy("x", "", ""), "effect", "everything to everyone"},
 			"a consensus that errs": {400, allowPolicy("x", "", "approvers.any(u, u.age > 5)"), "consensus", "invalid policy consensus"},
 			"a taken name":          {409, allowPolicy("taken", "true", ""), "", "policy label must be unique"},
 		} {
@@ -107,7 +107,7 @@ func TestSelectors(t *testing.T) {
 		if got.Get("condition").Text() != "activity.resource == 'WALLET'" || got.Get("consensus").Text() != fmt.Sprintf("approvers.any(user, user.id == '%s')", ada.UserID) {
 			t.Errorf("policy: %v", got)
 		}
-		ada.Submit(t, "create_wallet", m{"walletName": "hers", "accounts": []any{}})
+		ada.Submit(t, "create_wallet", m{"walletName": "Ada's", "accounts": []any{}})
 		id = one("ACTIVITY_TYPE_CREATE_POLICY_V2", m{"policyName": "v2", "effect": "EFFECT_DENY", "selectors": []any{
 			m{"subject": "activity.action", "operator": "OPERATOR_IN", "targets": []any{"CREATE", "DELETE"}},
 			m{"subject": "eth.tx.value", "operator": "OPERATOR_MORE_THAN_OR_EQUAL", "targets": []any{"5"}},
@@ -148,7 +148,7 @@ func TestFindings(t *testing.T) {
 		}{
 			"never true":         {allowPolicy("a", "activity.type == 'a' && activity.type == 'b'", ""), "never_true"},
 			"too many approvals": {allowPolicy("b", "", "approvers.count() >= 5"), "too_many_approvals"},
-			"nobody":             {allowPolicy("c", "", "approvers.any(u, u.id == '0192f3c4-5b6a-7c8d-9e0f-1a2b3c4d5e6f')"), "unknown_user"},
+			"an unknown user":    {allowPolicy("c", "", "approvers.any(u, u.id == '0192f3c4-5b6a-7c8d-9e0f-1a2b3c4d5e6f')"), "unknown_user"},
 			"a mistyped address": {allowPolicy("d", "eth.tx.to == '0x08d2b0a37F869FF76BACB5Bab3278E26ab7067b7'", ""), "bad_checksum"},
 		} {
 			if got := codes(c.policy); !slices.Contains(got, c.want) {

@@ -94,7 +94,6 @@ func TestIsolation(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		other := s.Found(t, "Other organization")
 		theirs := other.Submit(t, "create_user_tag", m{"userTagName": "theirs", "userIds": []any{}})
-		absent := "0192aaaa-0000-7000-8000-000000000000"
 		theirKey := other.Query(t, "get_api_keys", nil).Get("apiKeys", 0, "apiKeyId").Text()
 		theirPasskey := other.Submit(t, "create_authenticators", m{
 			"userId": other.UserID, "authenticators": []any{newAuthenticator(t).params("theirs")},
@@ -112,13 +111,13 @@ func TestIsolation(t *testing.T) {
 				"update_user_tag", func(id string) m { return m{"userTagId": id, "addUserIds": []any{}, "removeUserIds": []any{}} },
 				theirs.Get("result", "createUserTagResult", "userTagId").Text(),
 			},
-			{"delete_api_keys", func(id string) m { return m{"userId": id, "apiKeyIds": []any{absent}} }, other.UserID},
+			{"delete_api_keys", func(id string) m { return m{"userId": id, "apiKeyIds": []any{unknownID}} }, other.UserID},
 			{"get_api_key", func(id string) m { return m{"apiKeyId": id} }, theirKey},
 			{"get_authenticator", func(id string) m { return m{"authenticatorId": id} }, theirPasskey},
 			{"get_authenticators", func(id string) m { return m{"userId": id} }, other.UserID},
 			{"get_oauth_providers", func(id string) m { return m{"userId": id} }, other.UserID},
 			{"delete_authenticators", func(id string) m { return m{"userId": s.Root.UserID, "authenticatorIds": []any{id}} }, theirPasskey},
-			{"delete_oauth_providers", func(id string) m { return m{"userId": id, "providerIds": []any{absent}} }, other.UserID},
+			{"delete_oauth_providers", func(id string) m { return m{"userId": id, "providerIds": []any{unknownID}} }, other.UserID},
 			{"delete_users", func(id string) m { return m{"userIds": []any{id}} }, other.UserID},
 			{
 				"delete_user_tags", func(id string) m { return m{"userTagIds": []any{id}} },
@@ -130,8 +129,8 @@ func TestIsolation(t *testing.T) {
 			{"update_user_phone_number", func(id string) m { return m{"userId": id, "userPhoneNumber": "+14155550100"} }, other.UserID},
 		} {
 			foreign := s.Root.Refused(t, 404, c.operation, c.params(c.id)).Get("message").Text()
-			missing := s.Root.Refused(t, 404, c.operation, c.params(absent)).Get("message").Text()
-			if strings.ReplaceAll(foreign, c.id, absent) != missing {
+			missing := s.Root.Refused(t, 404, c.operation, c.params(unknownID)).Get("message").Text()
+			if strings.ReplaceAll(foreign, c.id, unknownID) != missing {
 				t.Errorf("%s tells what is in another organization:\n%s\n%s", c.operation, foreign, missing)
 			}
 		}

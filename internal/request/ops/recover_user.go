@@ -10,7 +10,7 @@ import (
 	"latchkey/internal/request/decide"
 )
 
-// RecoverUser completes the recovery of a user who lost his credentials.
+// RecoverUser completes the recovery of a user who lost their credentials.
 var RecoverUser = activity.Op[RecoverUserParams, RecoverUserResult]{
 	Spec: activity.Spec{
 		Name: "recover_user", Version: 1,
@@ -33,13 +33,13 @@ type RecoverUserResult struct {
 	AuthenticatorID []string `json:"authenticatorId" check:"required,each=uuid" doc:"Id of the new passkey; an array in spite of its name."`
 }
 
-// The limit of passkeys does not hold here: whoever lost ten of them could
-// delete none to make room, and would never come in again.
+// The limit of passkeys does not hold here: a user who lost ten of them could
+// delete none to make room, and could never log in again.
 func recoverUser(_ context.Context, e activity.Env, p *RecoverUserParams) (RecoverUserResult, error) {
 	if e.CredentialType != domain.CredentialRecovery || p.UserID != e.UserID {
 		return RecoverUserResult{}, fault.New(fault.PermissionDenied, fault.ReasonForbidden,
 			"You don't have sufficient permissions to take this action. "+
-				"Only the recovery key that was sent to the user himself can recover him; begin with init_user_email_recovery.")
+				"Only the recovery key that was sent to the user can do this; begin with init_user_email_recovery.")
 	}
 	var result RecoverUserResult
 	err := e.Tx.Users().Edit(p.UserID, func(u *domain.User) error {

@@ -13,7 +13,7 @@ import (
 var RemoveOrganizationFeature = activity.Op[RemoveOrganizationFeatureParams, OrganizationFeaturesResult]{
 	Spec: activity.Spec{
 		Name: "remove_organization_feature", Version: 1,
-		Summary: "Switch a feature of the organization off. Only the root quorum may. It is no mistake if the feature is off already.",
+		Summary: "Switch a feature of the organization off. Only the root quorum may. Removing a feature that is off already succeeds.",
 		Govern:  activity.Govern{By: decide.RootQuorum},
 	},
 	Exec: removeOrganizationFeature,

@@ -35,8 +35,8 @@ type signer struct {
 }
 
 // findSigner resolves signWith: the id of a private key, an address, or a
-// public key. What it finds is shared, and found once for each version of the
-// organization: every signature asks.
+// public key. The result is shared and found once for each version of the
+// organization, since every signature needs it.
 func findSigner(tx *store.Tx, signWith string) (*signer, error) {
 	return store.Derived(tx, "signer "+signWith, func() (*signer, error) { return lookUpSigner(tx, signWith) })
 }

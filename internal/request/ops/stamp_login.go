@@ -8,7 +8,7 @@ import (
 	"latchkey/internal/schema"
 )
 
-// StampLogin logs whoever stamps the request in.
+// StampLogin logs in the user who stamps the request.
 var StampLogin = activity.Op[StampLoginParams, LoginResult]{
 	Spec: activity.Spec{
 		Name: "stamp_login", Version: 1,

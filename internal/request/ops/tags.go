@@ -69,7 +69,7 @@ func tagsOf(r activity.Reader, t domain.TagType) ([]record.Tag, error) {
 }
 
 // setTag puts a tag among the ids or takes it out, and reports whether that
-// changed anything: it is no mistake if it is so already.
+// changed anything: it is no error if it did not.
 func setTag(ids *[]string, tagID string, on bool) (changed bool) {
 	if slices.Contains(*ids, tagID) == on {
 		return false

@@ -98,7 +98,7 @@ func updatePolicy(_ context.Context, e activity.Env, p *UpdatePolicyParamsV2) (U
 			stored.Effect = p.PolicyEffect
 		}
 		if boundless(stored) {
-			return fault.Invalid("a policy that allows needs a condition or a consensus; without both it would allow everything to everybody")
+			return fault.Invalid("a policy that allows needs a condition or a consensus; without both it would allow everything to everyone")
 		}
 		stored.UpdatedAt = e.Now
 		return nil

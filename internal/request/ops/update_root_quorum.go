@@ -10,7 +10,7 @@ import (
 	"latchkey/internal/schema"
 )
 
-// UpdateRootQuorum says who may do everything together.
+// UpdateRootQuorum replaces the root quorum.
 var UpdateRootQuorum = activity.Op[UpdateRootQuorumParams, UpdateRootQuorumResult]{
 	Spec: activity.Spec{
 		Name: "update_root_quorum", Version: 1,

@@ -21,12 +21,12 @@ var UpdateUser = activity.Op[UpdateUserParams, UpdateUserResult]{
 // UpdateUserParams are the parameters of update_user.
 //
 // An empty list of tags is the same as none: some clients cannot leave an array
-// out, and a user must not lose the tags that policies speak of because of it.
+// out, and a user must not lose tags that policies refer to because of it.
 type UpdateUserParams struct {
 	UserID          string   `json:"userId" check:"required,uuid" doc:"User to change."`
 	UserName        string   `json:"userName,omitzero" check:"label" doc:"New name, unique in the organization."`
 	UserEmail       string   `json:"userEmail,omitzero" check:"email" doc:"New e-mail address; update_user_email can remove it."`
-	UserTagIDs      []string `json:"userTagIds,omitzero" check:"max=100,unique,each=uuid" doc:"All tags that the user shall have; leave out or empty to keep those that he has. update_user_tag takes a tag off."`
+	UserTagIDs      []string `json:"userTagIds,omitzero" check:"max=100,unique,each=uuid" doc:"All tags that the user shall have; leave out or empty to keep the present ones. update_user_tag takes a tag off."`
 	UserPhoneNumber string   `json:"userPhoneNumber,omitzero" check:"e164" doc:"New phone number in E.164 form; update_user_phone_number can remove it."`
 }
 

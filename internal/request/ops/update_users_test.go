@@ -92,17 +92,17 @@ func TestUpdateUser(t *testing.T) {
 			status    int
 			params    m
 		}{
-			{"his own name", ada, "update_user_name", 403, m{"userId": ada.UserID, "userName": "x"}},
-			{"his own address", ada, "update_user_email", 403, m{"userId": ada.UserID, "userEmail": "a@example.com"}},
-			{"his own number", ada, "update_user_phone_number", 403, m{"userId": ada.UserID, "userPhoneNumber": "+14155550100"}},
-			{"himself", ada, "update_user", 403, m{"userId": ada.UserID, "userName": "x"}},
+			{"their own name", ada, "update_user_name", 403, m{"userId": ada.UserID, "userName": "x"}},
+			{"their own address", ada, "update_user_email", 403, m{"userId": ada.UserID, "userEmail": "a@example.com"}},
+			{"their own number", ada, "update_user_phone_number", 403, m{"userId": ada.UserID, "userPhoneNumber": "+14155550100"}},
+			{"the caller", ada, "update_user", 403, m{"userId": ada.UserID, "userName": "x"}},
 			{"a taken name", s.Root, "update_user", 409, m{"userId": ada.UserID, "userName": "Ada", "userEmail": "x@example.com"}},
 			{"a taken name again", s.Root, "update_user_name", 409, m{"userId": ada.UserID, "userName": "Ada"}},
-			{"an unknown user", s.Root, "update_user", 404, m{"userId": nobody, "userName": "x"}},
-			{"the name of an unknown user", s.Root, "update_user_name", 404, m{"userId": nobody, "userName": "x"}},
-			{"the address of an unknown user", s.Root, "update_user_email", 404, m{"userId": nobody, "userEmail": "a@example.com"}},
-			{"the number of an unknown user", s.Root, "update_user_phone_number", 404, m{"userId": nobody, "userPhoneNumber": "+14155550100"}},
-			{"an unknown tag", s.Root, "update_user", 404, m{"userId": ada.UserID, "userName": "x", "userTagIds": []any{tag, nobody}}},
+			{"an unknown user", s.Root, "update_user", 404, m{"userId": unknownID, "userName": "x"}},
+			{"the name of an unknown user", s.Root, "update_user_name", 404, m{"userId": unknownID, "userName": "x"}},
+			{"the address of an unknown user", s.Root, "update_user_email", 404, m{"userId": unknownID, "userEmail": "a@example.com"}},
+			{"the number of an unknown user", s.Root, "update_user_phone_number", 404, m{"userId": unknownID, "userPhoneNumber": "+14155550100"}},
+			{"an unknown tag", s.Root, "update_user", 404, m{"userId": ada.UserID, "userName": "x", "userTagIds": []any{tag, unknownID}}},
 			{"a tag of keys", s.Root, "update_user", 404, m{"userId": ada.UserID, "userTagIds": []any{keyTag}}},
 			{"a foreign tag", s.Root, "update_user", 404, m{"userId": ada.UserID, "userTagIds": []any{foreignTag}}},
 			{"an empty address", s.Root, "update_user", 400, m{"userId": ada.UserID, "userEmail": ""}},
@@ -142,8 +142,8 @@ func TestLastContact(t *testing.T) {
 		s.Root.Submit(t, "create_api_keys", m{"userId": mail, "apiKeys": []any{key}})
 		s.Root.Submit(t, "update_user_email", m{"userId": mail, "userEmail": ""})
 
-		// Once the root quorum has switched his way off, a user can still be
-		// changed, and what keys he has can be revoked.
+		// Once the root quorum has switched their login off, a user can still be
+		// changed, and their keys can be revoked.
 		s.Root.Submit(t, "remove_organization_feature", m{"name": "FEATURE_NAME_SMS_AUTH"})
 		short, _ := apiKey(t, client.P256, "short")
 		short["expirationSeconds"] = "600"
@@ -221,10 +221,10 @@ func TestDeleteUsers(t *testing.T) {
 			message string
 		}{
 			{"without rights", ada, 403, []any{bob.UserID}, "sufficient permissions"},
-			{"himself without rights", ada, 403, []any{ada.UserID}, "sufficient permissions"},
-			{"the root user himself", s.Root, 400, []any{s.Root.UserID}, "quorum users missing"},
+			{"the caller without rights", ada, 403, []any{ada.UserID}, "sufficient permissions"},
+			{"the only root user", s.Root, 400, []any{s.Root.UserID}, "quorum users missing"},
 			{"another root user", s.Root, 400, []any{ada.UserID, cleo.UserID}, "quorum users missing"},
-			{"one unknown", s.Root, 404, []any{ada.UserID, nobody}, "no user with id"},
+			{"one unknown", s.Root, 404, []any{ada.UserID, unknownID}, "no user with id"},
 			{"one of another organization", s.Root, 404, []any{ada.UserID, foreign.UserID}, "no user with id"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -246,7 +246,7 @@ func TestDeleteUsers(t *testing.T) {
 			gone.Refused(t, 401, "whoami", nil)
 		}
 		s.Root.Refused(t, 404, "get_user", m{"userId": ada.UserID})
-		// His name and his credentials are free again.
+		// The name and the credentials are free again.
 		s.Root.Submit(t, "create_users", users(user("Ada", m{"authenticators": []any{key.params("k")}})))
 		// Who has left the quorum can be deleted.
 		cleo.Submit(t, "update_root_quorum", m{"threshold": 1, "userIds": []any{cleo.UserID}})
@@ -268,7 +268,7 @@ func TestDeleteUserTags(t *testing.T) {
 			Get("result", "createPrivateKeyTagResult", "privateKeyTagId").Text()
 		foreign := newTag(t, s.Found(t, "Other organization"), "foreign")
 		state := s.Root.Query(t, "list_users", nil).String()
-		for name, id := range map[string]string{"unknown": nobody, "of keys": keyTag, "foreign": foreign} {
+		for name, id := range map[string]string{"unknown": unknownID, "of keys": keyTag, "foreign": foreign} {
 			t.Run(name, func(t *testing.T) {
 				s.Root.Refused(t, 404, "delete_user_tags", m{"userTagIds": []any{one, id}})
 			})
@@ -301,6 +301,6 @@ func TestGetAPIKey(t *testing.T) {
 		if read.String() != listed.String() || read.Get("credential", "publicKey").Text() != ada.Key.PublicKey() {
 			t.Errorf("read %v, listed %v", read, listed)
 		}
-		s.Root.Refused(t, 404, "get_api_key", m{"apiKeyId": nobody})
+		s.Root.Refused(t, 404, "get_api_key", m{"apiKeyId": unknownID})
 	})
 }

@@ -8,9 +8,9 @@ import (
 
 // This file holds what the operations on users have in common.
 
-// editUser changes a user. It refuses a change that takes from him the last
-// lasting way to log in. A user who has none any more (his organization may
-// have switched his off) can still be changed: his keys must remain revocable.
+// editUser changes a user. It refuses a change that removes the last lasting way
+// to log in. A user who has none any more (the organization may have switched it
+// off) can still be changed: the keys must remain revocable.
 func editUser(e activity.Env, id string, change func(*domain.User) error) error {
 	org, err := e.Tx.Organization()
 	if err != nil {
@@ -29,20 +29,20 @@ func editUser(e activity.Env, id string, change func(*domain.User) error) error 
 	})
 }
 
-// noLogin refuses to leave a user without a lasting way to prove himself.
+// noLogin refuses to leave a user without a lasting way to log in.
 func noLogin(u *domain.User) error {
 	return fault.Invalid("user missing valid credential: %q needs an API key that does not expire, a passkey, an OAuth provider, "+
 		"or an e-mail address or phone number with which the organization lets users log in", u.Name)
 }
 
-// setEmail gives the user an address, or none. That he proved to own the former
-// one says nothing about it.
+// setEmail sets the address, or removes it. That the former one was verified
+// says nothing about the new one.
 func setEmail(u *domain.User, email string, verified bool) {
 	same := domain.NormalEmail(u.Email) == domain.NormalEmail(email)
 	u.Email, u.EmailVerified = email, verified || same && u.EmailVerified
 }
 
-// setPhoneNumber is setEmail for phone numbers.
+// setPhoneNumber is [setEmail] for phone numbers.
 func setPhoneNumber(u *domain.User, number string, verified bool) {
 	same := u.PhoneNumber == number
 	u.PhoneNumber, u.PhoneVerified = number, verified || same && u.PhoneVerified

@@ -231,7 +231,6 @@ func TestUserTags(t *testing.T) {
 
 		second := s.Root.Submit(t, "create_user_tag", m{"userTagName": "other", "userIds": []any{}}).
 			Get("result", "createUserTagResult", "userTagId").Text()
-		nobody := "0192aaaa-0000-7000-8000-000000000000"
 		for _, c := range []struct {
 			name      string
 			operation string
@@ -239,11 +238,11 @@ func TestUserTags(t *testing.T) {
 			params    m
 		}{
 			{"taken name", "create_user_tag", 409, m{"userTagName": "approvers", "userIds": []any{}}},
-			{"unknown user", "create_user_tag", 404, m{"userTagName": "new", "userIds": []any{nobody}}},
+			{"unknown user", "create_user_tag", 404, m{"userTagName": "new", "userIds": []any{unknownID}}},
 			{"rename to a taken name", "update_user_tag", 409, m{"userTagId": second, "newUserTagName": "approvers", "addUserIds": []any{}, "removeUserIds": []any{}}},
-			{"unknown tag", "update_user_tag", 404, m{"userTagId": nobody, "addUserIds": []any{}, "removeUserIds": []any{}}},
-			{"all or nothing", "update_user_tag", 404, m{"userTagId": second, "newUserTagName": "never", "addUserIds": []any{ada.UserID, nobody}, "removeUserIds": []any{}}},
-			{"unknown user to remove", "update_user_tag", 404, m{"userTagId": second, "addUserIds": []any{ada.UserID}, "removeUserIds": []any{nobody}}},
+			{"unknown tag", "update_user_tag", 404, m{"userTagId": unknownID, "addUserIds": []any{}, "removeUserIds": []any{}}},
+			{"all or nothing", "update_user_tag", 404, m{"userTagId": second, "newUserTagName": "never", "addUserIds": []any{ada.UserID, unknownID}, "removeUserIds": []any{}}},
+			{"unknown user to remove", "update_user_tag", 404, m{"userTagId": second, "addUserIds": []any{ada.UserID}, "removeUserIds": []any{unknownID}}},
 		} {
 			t.Run(c.name, func(t *testing.T) { s.Root.Refused(t, c.status, c.operation, c.params) })
 		}

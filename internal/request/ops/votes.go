@@ -24,7 +24,7 @@ type VoteParams struct {
 // VoteResult is never rendered: the result is that of the activity voted on.
 type VoteResult struct{}
 
-// Check refuses what is no fingerprint.
+// Check refuses an invalid fingerprint.
 func (p *VoteParams) Check(problems *schema.Problems) {
 	digest, ok := strings.CutPrefix(p.Fingerprint, "sha256:")
 	if !ok || len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {

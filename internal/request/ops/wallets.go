@@ -24,8 +24,7 @@ type AccountParams struct {
 	Name          string            `json:"name,omitzero" check:"label" doc:"Human-readable name, unique in the wallet."`
 }
 
-// Check refuses a path that is none, and a format on a curve that it does not
-// have.
+// Check refuses an invalid path, and a format that does not exist on the curve.
 func (p *AccountParams) Check(problems *schema.Problems) {
 	if _, err := derivation.Parse(p.Path); err != nil {
 		problems.Add("path", "%v", err)
@@ -42,7 +41,7 @@ func checkFormat(problems *schema.Problems, at string, f address.Format, c curve
 	problems.Add(at, "%s needs a key on %v", f, f.Curves())
 }
 
-// derived is an account with the key that it stands for.
+// derived is an account with its public key.
 type derived struct {
 	params    AccountParams
 	path      derivation.Path

@@ -6,7 +6,7 @@ import (
 	"latchkey/internal/request/activity"
 )
 
-// Whoami tells the caller who he is.
+// Whoami returns the user and the organization of the caller.
 var Whoami = activity.Query[InOrganization, WhoamiReply]{
 	Name:    "whoami",
 	Summary: "Tell who signed the request, and in which organization.",
