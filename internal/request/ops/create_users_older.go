@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"latchkey/internal/keys/curve"
 	"latchkey/internal/schema"
 )
 
@@ -137,14 +136,4 @@ func (p *CreateUsersParams) withAccess() *CreateUsersParams {
 		form.Users[i].AccessType = cmp.Or(form.Users[i].AccessType, accessAll)
 	}
 	return form
-}
-
-func onP256(keys []APIKeyParams) []APIKeyParamsV2 {
-	newest := make([]APIKeyParamsV2, len(keys))
-	for i, k := range keys {
-		newest[i] = APIKeyParamsV2{
-			APIKeyName: k.APIKeyName, PublicKey: k.PublicKey, CurveType: curve.P256, ExpirationSeconds: k.ExpirationSeconds,
-		}
-	}
-	return newest
 }

@@ -6,43 +6,14 @@ import (
 	"latchkey/internal/request/activity"
 )
 
-// DeletePolicy and DeletePolicies delete policies.
-var (
-	DeletePolicy = activity.Op[DeletePolicyParams, DeletePolicyResult]{
-		Spec: activity.Spec{
-			Name: "delete_policy", Version: 1,
-			Summary: "Delete a policy.",
-			Govern:  activity.Govern{Resource: activity.ResourcePolicy, Action: activity.ActionDelete},
-		},
-		Exec: func(_ context.Context, e activity.Env, p *DeletePolicyParams) (DeletePolicyResult, error) {
-			return DeletePolicyResult(*p), e.Tx.Policies().Delete(p.PolicyID)
-		},
-	}
-	DeletePolicies = activity.Op[DeletePoliciesParams, DeletePoliciesResult]{
-		Spec: activity.Spec{
-			Name: "delete_policies", Version: 1,
-			Summary: "Delete several policies, all or none.",
-			Govern:  activity.Govern{Resource: activity.ResourcePolicy, Action: activity.ActionDelete},
-		},
-		Exec: func(_ context.Context, e activity.Env, p *DeletePoliciesParams) (DeletePoliciesResult, error) {
-			for _, id := range p.PolicyIDs {
-				if err := e.Tx.Policies().Delete(id); err != nil {
-					return DeletePoliciesResult{}, err
-				}
-			}
-			return DeletePoliciesResult{PolicyIDs: p.PolicyIDs}, nil
-		},
-	}
-)
-
-// DeletePolicyParams are the parameters of delete_policy.
-type DeletePolicyParams struct {
-	PolicyID string `json:"policyId" check:"required,uuid" doc:"Policy to delete."`
-}
-
-// DeletePolicyResult is the result of delete_policy.
-type DeletePolicyResult struct {
-	PolicyID string `json:"policyId" check:"required,uuid" doc:"Policy that was deleted."`
+// DeletePolicies deletes several policies, all or none.
+var DeletePolicies = activity.Op[DeletePoliciesParams, DeletePoliciesResult]{
+	Spec: activity.Spec{
+		Name: "delete_policies", Version: 1,
+		Summary: "Delete several policies, all or none.",
+		Govern:  activity.Govern{Resource: activity.ResourcePolicy, Action: activity.ActionDelete},
+	},
+	Exec: deletePolicies,
 }
 
 // DeletePoliciesParams are the parameters of delete_policies.
@@ -53,4 +24,13 @@ type DeletePoliciesParams struct {
 // DeletePoliciesResult is the result of delete_policies.
 type DeletePoliciesResult struct {
 	PolicyIDs []string `json:"policyIds" check:"required,each=uuid" doc:"Policies that were deleted."`
+}
+
+func deletePolicies(_ context.Context, e activity.Env, p *DeletePoliciesParams) (DeletePoliciesResult, error) {
+	for _, id := range p.PolicyIDs {
+		if err := e.Tx.Policies().Delete(id); err != nil {
+			return DeletePoliciesResult{}, err
+		}
+	}
+	return DeletePoliciesResult{PolicyIDs: p.PolicyIDs}, nil
 }

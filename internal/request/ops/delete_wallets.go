@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 
-	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/store"
 )
@@ -58,9 +57,4 @@ func deleteWallets(_ context.Context, e activity.Env, p *DeleteWalletsParams) (D
 		}
 	}
 	return DeleteWalletsResult{WalletIDs: p.WalletIDs}, nil
-}
-
-// notExported refuses to destroy the only copy of a key by accident.
-func notExported(what, id string) error {
-	return fault.Invalid("%s has not been exported: %s; export it first, or set deleteWithoutExport to lose its keys for good", what, id)
 }

@@ -79,20 +79,3 @@ func emailAuth(e activity.Env, p *EmailAuthBase, app string, look EmailLook) (Em
 	}, notify.Message{Kind: notify.EmailAuth, AppName: app}, p.Sender, look)
 	return EmailAuthResult{UserID: user, APIKeyID: id}, err
 }
-
-// mailKey gives the user with the address a key and mails it there.
-func mailKey(e activity.Env, email, target string, k newKey, m notify.Message, s Sender, look EmailLook) (userID, keyID string, err error) {
-	if err := requireSending(e, m.Kind); err != nil {
-		return "", "", err
-	}
-	user, err := userWithContact(e, domain.OTPEmail, email)
-	if err != nil {
-		return "", "", err
-	}
-	id, bundle, ends, err := sealedLogIn(e, user.ID, target, k)
-	if err != nil {
-		return "", "", err
-	}
-	m.To, m.UserID, m.Bundle, m.ExpiresAt = user.Email, user.ID, bundle, ends
-	return user.ID, id, post(e, m, s, look)
-}

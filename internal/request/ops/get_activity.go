@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 
-	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
 )
 
@@ -14,19 +13,10 @@ var GetActivity = activity.Query[GetActivityParams, activity.Reply]{
 	Read:    getActivity,
 }
 
-// GetActivityParams are the parameters of get_activity.
-type GetActivityParams struct {
-	OrganizationID string `json:"organizationId" check:"required" doc:"Organization to read."`
-	ActivityID     string `json:"activityId" check:"required,uuid" doc:"Activity to read."`
-}
-
 func getActivity(_ context.Context, r activity.Reader, p *GetActivityParams) (activity.Reply, error) {
-	found, err := r.Tx.Activity(p.ActivityID)
+	found, err := findActivity(r, p.ActivityID)
 	if err != nil {
 		return activity.Reply{}, err
-	}
-	if found == nil {
-		return activity.Reply{}, fault.Missing("no activity with id %s in this organization", p.ActivityID)
 	}
 	view, err := r.Activity(found)
 	return activity.Reply{Activity: view}, err

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"latchkey/internal/domain"
-	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/record"
 )
@@ -31,20 +30,4 @@ func getAPIKey(_ context.Context, r activity.Reader, p *GetAPIKeyParams) (GetAPI
 	key, err := credential(r, "API key", p.APIKeyID,
 		func(u *domain.User) []domain.APIKey { return u.APIKeys }, func(k domain.APIKey) string { return k.ID })
 	return GetAPIKeyReply{APIKey: record.OfAPIKey(key)}, err
-}
-
-// credential finds a credential of any user by its id.
-func credential[T any](r activity.Reader, label, id string, of func(*domain.User) []T, idOf func(T) string) (found T, err error) {
-	users, err := r.Tx.Users().List("", 0)
-	if err != nil {
-		return found, err
-	}
-	for _, u := range users {
-		for _, c := range of(u) {
-			if idOf(c) == id {
-				return c, nil
-			}
-		}
-	}
-	return found, fault.Missing("no %s with id %s in this organization", label, id)
 }

@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 
-	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/record"
 )
@@ -36,13 +35,4 @@ func getAPIKeys(_ context.Context, r activity.Reader, p *GetAPIKeysParams) (GetA
 		reply.APIKeys = append(reply.APIKeys, record.Each(u.APIKeys, record.OfAPIKey)...)
 	}
 	return reply, nil
-}
-
-// usersNamed returns the user with this id, or all users when it is empty.
-func usersNamed(r activity.Reader, id string) ([]*domain.User, error) {
-	if id == "" {
-		return r.Tx.Users().List("", 0)
-	}
-	user, err := r.Tx.Users().Get(id)
-	return []*domain.User{user}, err
 }

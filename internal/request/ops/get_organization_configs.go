@@ -26,12 +26,6 @@ type Configs struct {
 	Quorum   Quorum    `json:"quorum" check:"required" doc:"The root quorum."`
 }
 
-// Feature is a switch that is on.
-type Feature struct {
-	Name  domain.FeatureName `json:"name" check:"required" doc:"Name of the feature."`
-	Value string             `json:"value" check:"required,allowempty" doc:"Its setting."`
-}
-
 // Quorum is a set of users of whom some must agree.
 type Quorum struct {
 	Threshold int32    `json:"threshold" check:"required" doc:"How many must agree."`

@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 
-	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/record"
 )
@@ -38,12 +37,9 @@ type PolicyEvaluation struct {
 }
 
 func getPolicyEvaluations(_ context.Context, r activity.Reader, p *GetActivityParams) (GetPolicyEvaluationsReply, error) {
-	found, err := r.Tx.Activity(p.ActivityID)
+	found, err := findActivity(r, p.ActivityID)
 	if err != nil {
 		return GetPolicyEvaluationsReply{}, err
-	}
-	if found == nil {
-		return GetPolicyEvaluationsReply{}, fault.Missing("no activity with id %s in this organization", p.ActivityID)
 	}
 	reply := GetPolicyEvaluationsReply{PolicyEvaluations: []VoteEvaluation{}}
 	for _, v := range found.Votes {

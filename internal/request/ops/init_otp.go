@@ -13,11 +13,7 @@ var (
 	InitOTP = activity.Op[InitOTPParams, InitOTPResult]{
 		Spec: initOTPSpec(1, ""),
 		Exec: func(_ context.Context, e activity.Env, p *InitOTPParams) (InitOTPResult, error) {
-			var look EmailLook
-			var app string
-			if c := p.EmailCustomization; c != nil {
-				look, app = c.EmailLook, c.AppName
-			}
+			app, look := p.EmailCustomization.parts()
 			return initOTP(e, &p.CodeParams, app, look)
 		},
 	}

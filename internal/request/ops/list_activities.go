@@ -5,7 +5,6 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
-	"latchkey/internal/schema"
 	"latchkey/internal/store"
 )
 
@@ -22,24 +21,6 @@ type ListActivitiesParams struct {
 	FilterByStatus    []domain.ActivityStatus `json:"filterByStatus,omitzero" check:"max=10" doc:"Only activities with one of these statuses."`
 	FilterByType      []string                `json:"filterByType,omitzero" check:"max=200" doc:"Only activities of one of these types."`
 	PaginationOptions Pagination              `json:"paginationOptions,omitzero" doc:"Which page."`
-}
-
-// Pagination selects a page of a list. Both cursors are ids of the page at
-// hand: after its last for the next page, before its first for the previous.
-type Pagination struct {
-	Limit  schema.Uint64 `json:"limit,omitzero" check:"min=1,max=100" doc:"Most records to return; 10 when absent."`
-	Before string        `json:"before,omitzero" check:"uuid" doc:"Return the records that stand before this id in the list."`
-	After  string        `json:"after,omitzero" check:"uuid" doc:"Return the records that stand after this id in the list."`
-}
-
-const defaultPage = 10
-
-// size is the number of records on the page.
-func (p Pagination) size() int {
-	if p.Limit == 0 {
-		return defaultPage
-	}
-	return int(p.Limit)
 }
 
 // ListActivitiesReply is the reply of list_activities.

@@ -8,6 +8,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
+	"latchkey/internal/outbox/notify"
 	"latchkey/internal/proof/token"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/schema"
@@ -69,9 +70,9 @@ func endOf(now time.Time, seconds schema.Uint64) (time.Time, error) {
 // sealedLogIn gives the user a fresh key whose private half only the owner of
 // target can read.
 func sealedLogIn(e activity.Env, userID, target string, k newKey) (id, bundle string, ends time.Time, err error) {
-	recipient, err := hex.DecodeString(target)
+	recipient, err := recipientKey(target)
 	if err != nil {
-		return "", "", ends, fault.Invalid("targetPublicKey must be hex")
+		return "", "", ends, err
 	}
 	public, bundle, err := e.Vault.NewCredential(recipient)
 	if err != nil {
@@ -144,4 +145,35 @@ func requireFeature(e activity.Env, name domain.FeatureName) error {
 			"request not authorized: the organization has %s switched off; its root quorum can turn it on with set_organization_feature", name)
 	}
 	return nil
+}
+
+// SessionProfile names a restricted kind of session.
+type SessionProfile struct {
+	SessionProfileID string `json:"sessionProfileId,omitzero" check:"uuid,unsampled" doc:"Session profile; there are none here, leave it out."`
+}
+
+// refuse says that there are no profiles: a login that should be restricted
+// must not become an unrestricted one.
+func (p *SessionProfile) refuse() error {
+	if p.SessionProfileID == "" {
+		return nil
+	}
+	return fault.Missing("no session profile with id %s; this server has none", p.SessionProfileID)
+}
+
+// mailKey gives the user with the address a key and mails it there.
+func mailKey(e activity.Env, email, target string, k newKey, m notify.Message, s Sender, look EmailLook) (userID, keyID string, err error) {
+	if err := requireSending(e, m.Kind); err != nil {
+		return "", "", err
+	}
+	user, err := userWithContact(e, domain.OTPEmail, email)
+	if err != nil {
+		return "", "", err
+	}
+	id, bundle, ends, err := sealedLogIn(e, user.ID, target, k)
+	if err != nil {
+		return "", "", err
+	}
+	m.To, m.UserID, m.Bundle, m.ExpiresAt = user.Email, user.ID, bundle, ends
+	return user.ID, id, post(e, m, s, look)
 }

@@ -84,9 +84,9 @@ func withTokens(list []OauthProviderParams) []OauthProviderParamsV2 {
 func addOauthProviders(e activity.Env, u *domain.User, list []OauthProviderParamsV2) ([]string, error) {
 	var proven []domain.OIDCSubject
 	for _, token := range tokens(list) {
-		claims, ok := e.Claims[token]
-		if !ok {
-			return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidOIDCToken, "invalid OIDC token: it was not verified")
+		claims, err := verifiedClaims(e, token)
+		if err != nil {
+			return nil, err
 		}
 		proven = append(proven, claims.OIDCSubject)
 	}
@@ -125,4 +125,32 @@ func addOauthProvider(e activity.Env, u *domain.User, name string, identity doma
 	u.OAuthProviders = append(u.OAuthProviders, provider)
 	u.UpdatedAt = e.Now
 	return provider.ID, nil
+}
+
+// verifiedClaims are what a token says that was verified before the decision.
+func verifiedClaims(e activity.Env, token string) (domain.Claims, error) {
+	claims, ok := e.Claims[token]
+	if !ok {
+		return claims, fault.New(fault.InvalidArgument, fault.ReasonInvalidOIDCToken, "invalid OIDC token: it was not verified")
+	}
+	return claims, nil
+}
+
+// userOfToken finds the user whom a verified token names, and checks that the
+// token was issued for the key.
+func userOfToken(e activity.Env, token, publicKey string) (*domain.User, error) {
+	claims, err := verifiedClaims(e, token)
+	if err != nil {
+		return nil, err
+	}
+	if !claims.BoundTo(publicKey) {
+		return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidOIDCToken,
+			"invalid OIDC token: its nonce is not the hex SHA-256 of the public key's text; ask the issuer for a token with that nonce")
+	}
+	user, err := e.Tx.Users().Find(store.ByCredential, domain.OAuthCredential(claims.OIDCSubject))
+	if err == nil && user == nil {
+		err = fault.New(fault.NotFound, fault.ReasonInvalidOIDCToken,
+			"no user of the organization has an OAuth provider with the token's issuer, audience and subject")
+	}
+	return user, err
 }

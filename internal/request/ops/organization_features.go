@@ -6,6 +6,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/record"
 )
 
 // This file holds what the operations on the organization itself have in
@@ -71,3 +72,23 @@ func featureProblem(name domain.FeatureName, value string) string {
 }
 
 const featureWebhook domain.FeatureName = "FEATURE_NAME_WEBHOOK"
+
+// OrganizationFeaturesResult is the result of the operations on features.
+type OrganizationFeaturesResult struct {
+	Features []Feature `json:"features" check:"required" doc:"Features that are on now."`
+}
+
+func featuresOf(o *domain.Organization, err error) (OrganizationFeaturesResult, error) {
+	if err != nil {
+		return OrganizationFeaturesResult{}, err
+	}
+	return OrganizationFeaturesResult{
+		Features: record.Each(o.Features, func(f domain.Feature) Feature { return Feature(f) }),
+	}, nil
+}
+
+// Feature is a switch that is on.
+type Feature struct {
+	Name  domain.FeatureName `json:"name" check:"required" doc:"Name of the feature."`
+	Value string             `json:"value" check:"required,allowempty" doc:"Its setting."`
+}

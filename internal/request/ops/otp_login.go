@@ -102,17 +102,3 @@ func otpLogin(e activity.Env, p *OTPLoginBase, signature *ClientSignature) (Logi
 	}
 	return loginWith(e, user.ID, p.PublicKey, p.ExpirationSeconds, p.InvalidateExisting)
 }
-
-// SessionProfile names a restricted kind of session.
-type SessionProfile struct {
-	SessionProfileID string `json:"sessionProfileId,omitzero" check:"uuid,unsampled" doc:"Session profile; there are none here, leave it out."`
-}
-
-// refuse says that there are no profiles: a login that should be restricted
-// must not become an unrestricted one.
-func (p *SessionProfile) refuse() error {
-	if p.SessionProfileID == "" {
-		return nil
-	}
-	return fault.Missing("no session profile with id %s; this server has none", p.SessionProfileID)
-}

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"context"
 	"errors"
 
 	"latchkey/internal/domain"
@@ -42,13 +41,24 @@ func (p *PolicyParams) policy() *domain.Policy {
 // checkPolicy refuses expressions that do not compile, each at its member, and
 // a policy that would allow everything to everyone.
 func checkPolicy(problems *schema.Problems, p *domain.Policy, members map[policy.Place]string, effect string) {
-	var refused *decide.CompileError
-	if _, err := decide.Compile(p); errors.As(err, &refused) {
-		problems.Add(members[refused.Place], "%v", refused)
-	} else if boundless(p) {
-		problems.Add(effect, "a policy that allows needs a condition or a consensus; without both it would allow everything to everyone")
+	if checkExpressions(problems, p, members) && boundless(p) {
+		problems.Add(effect, "%s", boundlessProblem)
 	}
 }
+
+// checkExpressions refuses expressions that do not compile, each at its member,
+// and reports whether all do.
+func checkExpressions(problems *schema.Problems, p *domain.Policy, members map[policy.Place]string) bool {
+	var refused *decide.CompileError
+	_, err := decide.Compile(p)
+	if errors.As(err, &refused) {
+		problems.Add(members[refused.Place], "%v", refused)
+		return false
+	}
+	return true
+}
+
+const boundlessProblem = "a policy that allows needs a condition or a consensus; without both it would allow everything to everyone"
 
 func boundless(p *domain.Policy) bool {
 	return p.Effect == domain.EffectAllow && p.Condition == "" && p.Consensus == ""
@@ -150,43 +160,4 @@ func policyRecord(p *domain.Policy) Policy {
 		CreatedAt: record.Time(p.CreatedAt), UpdatedAt: record.Time(p.UpdatedAt),
 		Notes: p.Notes, Consensus: p.Consensus, Condition: p.Condition, Time: p.Time,
 	}
-}
-
-// ListPolicies and GetPolicy read policies.
-var (
-	ListPolicies = activity.Query[InOrganization, ListPoliciesReply]{
-		Name:    "list_policies",
-		Summary: "Read all policies of the organization.",
-		Read: func(_ context.Context, r activity.Reader, _ *InOrganization) (ListPoliciesReply, error) {
-			all, err := r.Tx.Policies().List("", 0)
-			return ListPoliciesReply{Policies: record.Each(all, policyRecord)}, err
-		},
-	}
-	GetPolicy = activity.Query[GetPolicyParams, GetPolicyReply]{
-		Name:    "get_policy",
-		Summary: "Read one policy.",
-		Read: func(_ context.Context, r activity.Reader, p *GetPolicyParams) (GetPolicyReply, error) {
-			found, err := r.Tx.Policies().Get(p.PolicyID)
-			if err != nil {
-				return GetPolicyReply{}, err
-			}
-			return GetPolicyReply{Policy: policyRecord(found)}, nil
-		},
-	}
-)
-
-// ListPoliciesReply is the reply of list_policies.
-type ListPoliciesReply struct {
-	Policies []Policy `json:"policies" check:"required" doc:"Policies in the order of creation."`
-}
-
-// GetPolicyParams are the parameters of get_policy.
-type GetPolicyParams struct {
-	OrganizationID string `json:"organizationId" check:"required" doc:"Organization to read."`
-	PolicyID       string `json:"policyId" check:"required,uuid" doc:"Policy to read."`
-}
-
-// GetPolicyReply is the reply of get_policy.
-type GetPolicyReply struct {
-	Policy Policy `json:"policy" check:"required" doc:"The policy."`
 }

@@ -7,7 +7,6 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/decide"
-	"latchkey/internal/request/record"
 	"latchkey/internal/schema"
 )
 
@@ -34,11 +33,6 @@ func (p *SetOrganizationFeatureParams) Check(problems *schema.Problems) {
 	}
 }
 
-// OrganizationFeaturesResult is the result of the operations on features.
-type OrganizationFeaturesResult struct {
-	Features []Feature `json:"features" check:"required" doc:"Features that are on now."`
-}
-
 func setOrganizationFeature(_ context.Context, e activity.Env, p *SetOrganizationFeatureParams) (OrganizationFeaturesResult, error) {
 	org, err := editOrganization(e, func(o *domain.Organization) {
 		feature := domain.Feature{Name: p.Name, Value: p.Value}
@@ -49,13 +43,4 @@ func setOrganizationFeature(_ context.Context, e activity.Env, p *SetOrganizatio
 		}
 	})
 	return featuresOf(org, err)
-}
-
-func featuresOf(o *domain.Organization, err error) (OrganizationFeaturesResult, error) {
-	if err != nil {
-		return OrganizationFeaturesResult{}, err
-	}
-	return OrganizationFeaturesResult{
-		Features: record.Each(o.Features, func(f domain.Feature) Feature { return Feature(f) }),
-	}, nil
 }

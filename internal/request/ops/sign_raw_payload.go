@@ -2,10 +2,7 @@ package ops
 
 import (
 	"context"
-	"encoding/hex"
-	"fmt"
 
-	"latchkey/internal/keys/vault"
 	"latchkey/internal/request/activity"
 )
 
@@ -46,30 +43,10 @@ type SignRawPayloadParams struct {
 	HashFunction HashFunction `json:"hashFunction" check:"required" doc:"What is done to the payload before it is signed."`
 }
 
-// SignatureResult is a signature.
-type SignatureResult struct {
-	R string `json:"r" check:"required" doc:"First half, as hex."`
-	S string `json:"s" check:"required" doc:"Second half, as hex."`
-	V string `json:"v" check:"required" doc:"Recovery id: 00 or 01; 00 where there is none."`
-}
-
-func signatureResult(s vault.Signature) SignatureResult {
-	return SignatureResult{R: hex.EncodeToString(s.R[:]), S: hex.EncodeToString(s.S[:]), V: fmt.Sprintf("%02x", s.V)}
-}
-
 func signRawPayload(_ context.Context, e activity.Env, p *SignRawPayloadParamsV2) (SignatureResult, error) {
 	key, err := findSigner(e.Tx, p.SignWith)
 	if err != nil {
 		return SignatureResult{}, err
 	}
 	return signPayload(e, key, p.Payload, p.Encoding, p.HashFunction)
-}
-
-func signPayload(e activity.Env, key *signer, payload string, encoding Encoding, hash HashFunction) (SignatureResult, error) {
-	signed, err := toSign(key.curve, payload, encoding, hash)
-	if err != nil {
-		return SignatureResult{}, err
-	}
-	signature, err := key.sign(e, signed)
-	return signatureResult(signature), err
 }

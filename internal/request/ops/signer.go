@@ -3,6 +3,7 @@ package ops
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -204,4 +205,24 @@ func ethereumDigest(payload string, encoding Encoding) ([]byte, error) {
 		return nil, fault.Invalid("payload: %v", err)
 	}
 	return digest[:], nil
+}
+
+// SignatureResult is a signature.
+type SignatureResult struct {
+	R string `json:"r" check:"required" doc:"First half, as hex."`
+	S string `json:"s" check:"required" doc:"Second half, as hex."`
+	V string `json:"v" check:"required" doc:"Recovery id: 00 or 01; 00 where there is none."`
+}
+
+func signatureResult(s vault.Signature) SignatureResult {
+	return SignatureResult{R: hex.EncodeToString(s.R[:]), S: hex.EncodeToString(s.S[:]), V: fmt.Sprintf("%02x", s.V)}
+}
+
+func signPayload(e activity.Env, key *signer, payload string, encoding Encoding, hash HashFunction) (SignatureResult, error) {
+	signed, err := toSign(key.curve, payload, encoding, hash)
+	if err != nil {
+		return SignatureResult{}, err
+	}
+	signature, err := key.sign(e, signed)
+	return signatureResult(signature), err
 }

@@ -2,13 +2,11 @@ package ops
 
 import (
 	"context"
-	"errors"
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/policy"
 	"latchkey/internal/request/activity"
-	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 )
 
@@ -57,14 +55,9 @@ type UpdatePolicyParamsV2 struct {
 }
 
 func (p *UpdatePolicyBase) problems(problems *schema.Problems, time string) {
-	var refused *decide.CompileError
-	_, err := decide.Compile(&domain.Policy{Condition: p.PolicyCondition, Consensus: p.PolicyConsensus, Time: time})
-	if errors.As(err, &refused) {
-		member := map[policy.Place]string{
-			policy.Condition: "policyCondition", policy.Consensus: "policyConsensus", policy.Time: "time",
-		}[refused.Place]
-		problems.Add(member, "%v", refused)
-	}
+	checkExpressions(problems, &domain.Policy{Condition: p.PolicyCondition, Consensus: p.PolicyConsensus, Time: time}, map[policy.Place]string{
+		policy.Condition: "policyCondition", policy.Consensus: "policyConsensus", policy.Time: "time",
+	})
 }
 
 // Check compiles the expressions.
@@ -98,7 +91,7 @@ func updatePolicy(_ context.Context, e activity.Env, p *UpdatePolicyParamsV2) (U
 			stored.Effect = p.PolicyEffect
 		}
 		if boundless(stored) {
-			return fault.Invalid("a policy that allows needs a condition or a consensus; without both it would allow everything to everyone")
+			return fault.Invalid("%s", boundlessProblem)
 		}
 		stored.UpdatedAt = e.Now
 		return nil

@@ -30,11 +30,6 @@ type UpdateUserParams struct {
 	UserPhoneNumber string   `json:"userPhoneNumber,omitzero" check:"e164" doc:"New phone number in E.164 form; update_user_phone_number can remove it."`
 }
 
-// UpdateUserResult is the result of update_user.
-type UpdateUserResult struct {
-	UserID string `json:"userId" check:"required,uuid" doc:"Id of the user."`
-}
-
 func updateUser(_ context.Context, e activity.Env, p *UpdateUserParams) (UpdateUserResult, error) {
 	for _, tag := range p.UserTagIDs {
 		if err := requireTag(e.Tx, tag, domain.TagUser); err != nil {

@@ -8,6 +8,11 @@ import (
 
 // This file holds what the operations on users have in common.
 
+// UpdateUserResult is the result of the operations that change a user.
+type UpdateUserResult struct {
+	UserID string `json:"userId" check:"required,uuid" doc:"Id of the user."`
+}
+
 // editUser changes a user. It refuses a change that removes the last lasting way
 // to log in. A user who has none any more (the organization may have switched it
 // off) can still be changed: the keys must remain revocable.
@@ -46,4 +51,13 @@ func setEmail(u *domain.User, email string, verified bool) {
 func setPhoneNumber(u *domain.User, number string, verified bool) {
 	same := u.PhoneNumber == number
 	u.PhoneNumber, u.PhoneVerified = number, verified || same && u.PhoneVerified
+}
+
+// usersNamed returns the user with this id, or all users when it is empty.
+func usersNamed(r activity.Reader, id string) ([]*domain.User, error) {
+	if id == "" {
+		return r.Tx.Users().List("", 0)
+	}
+	user, err := r.Tx.Users().Get(id)
+	return []*domain.User{user}, err
 }

@@ -9,12 +9,16 @@ import (
 	"latchkey/internal/schema"
 )
 
-// ApproveActivity and RejectActivity vote on an activity that waits for votes.
-// The activity itself is what they answer with.
-var (
-	ApproveActivity = vote("approve_activity", "Approve an activity that waits for votes; when they suffice it is executed.", domain.VoteApproved)
-	RejectActivity  = vote("reject_activity", "Reject an activity that waits for votes, for good.", domain.VoteRejected)
-)
+// This file holds what [ApproveActivity] and [RejectActivity] have in common.
+
+// vote declares an operation that votes on an activity. It answers with that
+// activity.
+func vote(name, summary string, s domain.Selection) activity.Op[VoteParams, VoteResult] {
+	return activity.Op[VoteParams, VoteResult]{
+		Spec:   activity.Spec{Name: name, Version: 1, Summary: summary, Govern: activity.Govern{By: decide.Vote}, Access: activity.Access{ByParent: true}},
+		Ballot: func(p *VoteParams) (string, domain.Selection) { return p.Fingerprint, s },
+	}
+}
 
 // VoteParams are the parameters of approve_activity and reject_activity.
 type VoteParams struct {
@@ -29,12 +33,5 @@ func (p *VoteParams) Check(problems *schema.Problems) {
 	digest, ok := strings.CutPrefix(p.Fingerprint, "sha256:")
 	if !ok || len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
 		problems.Add("fingerprint", "must be sha256: and the 64 lower-case hex digits of the request's hash, as the activity shows it")
-	}
-}
-
-func vote(name, summary string, s domain.Selection) activity.Op[VoteParams, VoteResult] {
-	return activity.Op[VoteParams, VoteResult]{
-		Spec:   activity.Spec{Name: name, Version: 1, Summary: summary, Govern: activity.Govern{By: decide.Vote}, Access: activity.Access{ByParent: true}},
-		Ballot: func(p *VoteParams) (string, domain.Selection) { return p.Fingerprint, s },
 	}
 }

@@ -118,3 +118,8 @@ func (d *derived) record(id, walletID string, e activity.Env) *domain.WalletAcco
 		CreatedAt: e.Now, UpdatedAt: e.Now,
 	}
 }
+
+// notExported refuses to destroy the only copy of a key by accident.
+func notExported(what, id string) error {
+	return fault.Invalid("%s has not been exported: %s; export it first, or set deleteWithoutExport to lose its keys for good", what, id)
+}

@@ -14,12 +14,6 @@ var Whoami = activity.Query[InOrganization, WhoamiReply]{
 	Read:    whoami,
 }
 
-// InOrganization are the parameters of queries that need nothing but the
-// organization.
-type InOrganization struct {
-	OrganizationID string `json:"organizationId" check:"required" doc:"Organization to read."`
-}
-
 // WhoamiReply is the reply of whoami.
 type WhoamiReply struct {
 	OrganizationID   string `json:"organizationId" check:"required,uuid" doc:"Organization of the caller."`

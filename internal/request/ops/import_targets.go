@@ -10,13 +10,10 @@ import (
 	"latchkey/internal/request/activity"
 )
 
-// The first steps of imports: each makes a one-time key to which the client
-// encrypts.
-var (
-	InitImportPrivateKey = initImport("init_import_private_key", domain.ImportPrivateKey, activity.ResourcePrivateKey)
-	InitImportWallet     = initImport("init_import_wallet", domain.ImportWallet, activity.ResourceWallet)
-)
+// This file holds what imports have in common: the one-time keys to which
+// clients encrypt.
 
+// initImport declares the first step of an import.
 func initImport(name string, kind domain.ImportKind, resource activity.Resource) activity.Op[InitImportParams, InitImportResult] {
 	return activity.Op[InitImportParams, InitImportResult]{
 		Spec: activity.Spec{

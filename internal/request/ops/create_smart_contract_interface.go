@@ -1,0 +1,51 @@
+package ops
+
+import (
+	"context"
+
+	"latchkey/internal/chain/abi"
+	"latchkey/internal/chain/idl"
+	"latchkey/internal/domain"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/schema"
+)
+
+// CreateSmartContractInterface stores the description of a contract.
+var CreateSmartContractInterface = activity.Op[ContractInterfaceParams, ContractInterfaceResult]{
+	Spec: activity.Spec{
+		Name: "create_smart_contract_interface", Version: 1,
+		Summary: "Describe a contract by its ABI, or a program by its IDL; the newest description of an address counts.",
+		Govern:  activity.Govern{Resource: activity.ResourceInterface, Action: activity.ActionCreate},
+	},
+	Exec: createSmartContractInterface,
+}
+
+// ContractInterfaceParams are the parameters of create_smart_contract_interface.
+type ContractInterfaceParams struct {
+	SmartContractAddress   string              `json:"smartContractAddress" check:"required,max=200" doc:"Address of the contract or program." example:"0x95222290DD7278Aa3Ddd389Cc1E1d165CC4BAfe5"`
+	SmartContractInterface string              `json:"smartContractInterface" check:"required,max=400000" doc:"Its ABI or IDL, as JSON text." example:"[]"`
+	Type                   domain.ContractType `json:"type" check:"required" doc:"Network of the contract."`
+	Label                  string              `json:"label" check:"required,label" doc:"Human-readable name."`
+	Notes                  string              `json:"notes,omitzero" check:"max=10000" doc:"Human-readable notes."`
+}
+
+// Check reads the interface.
+func (p *ContractInterfaceParams) Check(problems *schema.Problems) {
+	var err error
+	if p.Type == domain.ContractEthereum {
+		_, err = abi.Parse(p.SmartContractInterface)
+	} else {
+		_, err = idl.Parse(p.SmartContractInterface)
+	}
+	if err != nil {
+		problems.Add("smartContractInterface", "%v", err)
+	}
+}
+
+func createSmartContractInterface(_ context.Context, e activity.Env, p *ContractInterfaceParams) (ContractInterfaceResult, error) {
+	c := &domain.ContractInterface{
+		ID: e.NewID(), Address: p.SmartContractAddress, Type: p.Type, Label: p.Label, Notes: p.Notes,
+		Text: p.SmartContractInterface, CreatedAt: e.Now, UpdatedAt: e.Now,
+	}
+	return ContractInterfaceResult{SmartContractInterfaceID: c.ID}, e.Tx.ContractInterfaces().Insert(c)
+}

@@ -1,0 +1,6 @@
+package ops
+
+import "latchkey/internal/domain"
+
+// RejectActivity votes against an activity that waits for votes.
+var RejectActivity = vote("reject_activity", "Reject an activity that waits for votes, for good.", domain.VoteRejected)
