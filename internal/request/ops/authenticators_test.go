@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"latchkey/client"
-	"latchkey/internal/domain"
 	"latchkey/internal/proof/passkey/passkeytest"
 	. "latchkey/internal/test/servertest"
 )
@@ -142,100 +140,135 @@ func TestCreateUsersWithPasskeys(t *testing.T) {
 // TestAuthenticators lets users manage their own passkeys, and no others.
 func TestAuthenticators(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
-		ada := s.NewUser(t, s.Root, "Ada", client.P256)
-		bob := s.NewUser(t, s.Root, "Bob", client.P256)
-		first, second, third, absent := newAuthenticator(t), newAuthenticator(t), newAuthenticator(t), newAuthenticator(t)
-		create := func(keys ...any) m { return m{"userId": ada.UserID, "authenticators": keys} }
-
-		activity := ada.Submit(t, "create_authenticators", create(first.params("first", internal), second.params("second", usb)))
-		added := activity.Get("result", "createAuthenticatorsResult", "authenticatorIds").List()
-		if !activity.Get("result", "activity", "result").Has("createAuthenticatorsResult") || !activity.Get("intent").Has("createAuthenticatorsIntentV2") {
-			t.Errorf("activity: %v", activity)
+		p := &passkeyStory{
+			Server: s, ada: s.NewUser(t, s.Root, "Ada", client.P256), bob: s.NewUser(t, s.Root, "Bob", client.P256),
+			first: newAuthenticator(t), second: newAuthenticator(t), third: newAuthenticator(t),
 		}
-		v1 := third.paramsV1("third")
-		v1["userId"] = ada.UserID
-		old := ada.MustPost(t, "create_authenticators", ada.BodyOf(t, "ACTIVITY_TYPE_CREATE_AUTHENTICATORS", create(v1))).Get("activity")
-		if diff := cmp.Diff(any(create(v1)), old.Get("intent", "createAuthenticatorsIntent").Any); diff != "" {
-			t.Errorf("intent of version 1 (-sent +echoed):\n%s", diff)
-		}
-		added = append(added, old.Get("result", "createAuthenticatorsResult", "authenticatorIds").List()...)
-		mine := bob.Query(t, "get_authenticators", m{"userId": ada.UserID}).Get("authenticators").List()
-		if len(mine) != 3 || len(added) != 3 {
-			t.Fatalf("Ada's passkeys: %v", mine)
-		}
-		for i, name := range []string{"first", "second", "third"} {
-			if mine[i].Get("authenticatorName").Text() != name || mine[i].Get("authenticatorId").Text() != added[i].Text() {
-				t.Errorf("passkey %d: %v", i, mine[i])
-			}
-			one := bob.Query(t, "get_authenticator", m{"authenticatorId": added[i].Text()}).Get("authenticator")
-			if one.String() != mine[i].String() {
-				t.Errorf("read alone: %v", one)
-			}
-		}
-		for _, key := range []authenticator{first, second, third} {
-			if got := key.as(s.Root).Query(t, "whoami", nil).Get("userId").Text(); got != ada.UserID {
-				t.Errorf("whoami is %s", got)
-			}
-		}
-		// A passkey submits activities; its vote says so.
-		vote := first.as(ada).Submit(t, "delete_authenticators", m{"userId": ada.UserID, "authenticatorIds": []any{added[1].Text()}}).Get("votes", 0)
-		if vote.Get("scheme").Text() != "SIGNATURE_SCHEME_TK_WEBAUTHN" || vote.Get("publicKey").Text() != passkeytest.Encode(first.COSEKey()) {
-			t.Errorf("vote: %v", vote)
-		}
-		second.as(ada).Refused(t, 401, "whoami", nil)
-		first.as(ada).Query(t, "whoami", nil)
-
-		state := s.Root.Query(t, "list_users", nil).String()
-		remove := func(ids ...any) m { return m{"userId": ada.UserID, "authenticatorIds": ids} }
-		firstID, otherUser := added[0].Text(), m{"userId": unknownID, "authenticators": []any{absent.params("x")}}
-		forBob := m{"userId": bob.UserID, "authenticators": []any{first.params("x")}}
-		for _, c := range []struct {
-			name      string
-			caller    *Caller
-			operation string
-			status    int
-			code      string
-			params    m
-		}{
-			{"for another user", bob, "create_authenticators", 403, "FORBIDDEN", create(absent.params("x"))},
-			{"deleting another user's", bob, "delete_authenticators", 403, "FORBIDDEN", remove(firstID)},
-			{"twice", ada, "create_authenticators", 409, "CREDENTIAL_CONFLICT", create(first.params("again"))},
-			{"twice in a request", ada, "create_authenticators", 409, "CREDENTIAL_CONFLICT", create(absent.params("a"), absent.params("b"))},
-			{"of another user", bob, "create_authenticators", 409, "CREDENTIAL_CONFLICT", forBob},
-			{"all or nothing", ada, "create_authenticators", 409, "CREDENTIAL_CONFLICT", create(absent.params("new"), first.params("taken"))},
-			{"for an unknown user", s.Root, "create_authenticators", 404, "REQUEST_INVALID", otherUser},
-			{"unknown", ada, "delete_authenticators", 404, "REQUEST_INVALID", remove(unknownID)},
-			{"known and unknown", ada, "delete_authenticators", 404, "REQUEST_INVALID", remove(firstID, unknownID)},
-			{"another one's under one's own id", bob, "delete_authenticators", 404, "REQUEST_INVALID", m{"userId": bob.UserID, "authenticatorIds": []any{firstID}}},
-			{"of an unknown user", s.Root, "get_authenticators", 404, "REQUEST_INVALID", m{"userId": unknownID}},
-			{"reading an unknown one", s.Root, "get_authenticator", 404, "REQUEST_INVALID", m{"authenticatorId": unknownID}},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				if got := c.caller.Refused(t, c.status, c.operation, c.params).Get("turnkeyErrorCode").Text(); got != c.code {
-					t.Errorf("error code %s, want %s", got, c.code)
-				}
-			})
-		}
-		t.Run("for another user by version 1", func(t *testing.T) {
-			v1 := absent.paramsV1("x")
-			v1["userId"] = bob.UserID
-			body := ada.BodyOf(t, "ACTIVITY_TYPE_CREATE_AUTHENTICATORS", create(v1))
-			wantField(t, ada.RefusedBody(t, 400, "create_authenticators", body), "authenticators.0.userId")
-		})
-		if after := s.Root.Query(t, "list_users", nil).String(); after != state {
-			t.Errorf("refused requests changed something:\n%s\n%s", state, after)
-		}
-
-		// The last credential stays. Root users may do it for others.
-		keys := s.Root.Query(t, "get_api_keys", m{"userId": ada.UserID}).Get("apiKeys", 0, "apiKeyId").Text()
-		ada.Submit(t, "delete_api_keys", m{"userId": ada.UserID, "apiKeyIds": []any{keys}})
-		s.Root.Submit(t, "delete_authenticators", remove(added[2].Text()))
-		refusal := s.Root.Refused(t, 400, "delete_authenticators", remove(firstID))
-		if !strings.Contains(refusal.Get("message").Text(), "user missing valid credential") {
-			t.Errorf("refusal: %v", refusal)
-		}
-		first.as(ada).Query(t, "whoami", nil)
+		p.adds(t)
+		p.reads(t)
+		p.submits(t)
+		p.refuses(t)
+		p.keepsLastCredential(t)
 	})
+}
+
+// passkeyStory is Ada with three passkeys, and Bob.
+type passkeyStory struct {
+	*Server
+	ada, bob             *Caller
+	first, second, third authenticator
+	ids                  []string // of Ada's passkeys
+}
+
+func (p *passkeyStory) create(keys ...any) m {
+	return m{"userId": p.ada.UserID, "authenticators": keys}
+}
+
+func (p *passkeyStory) remove(ids ...any) m {
+	return m{"userId": p.ada.UserID, "authenticatorIds": ids}
+}
+
+// adds adds two passkeys in the newest version and one in the first.
+func (p *passkeyStory) adds(t *testing.T) {
+	activity := p.ada.Submit(t, "create_authenticators", p.create(p.first.params("first", internal), p.second.params("second", usb)))
+	if !activity.Get("result", "activity", "result").Has("createAuthenticatorsResult") || !activity.Get("intent").Has("createAuthenticatorsIntentV2") {
+		t.Errorf("activity: %v", activity)
+	}
+	v1 := p.third.paramsV1("third")
+	v1["userId"] = p.ada.UserID
+	old := p.ada.MustPost(t, "create_authenticators", p.ada.BodyOf(t, "ACTIVITY_TYPE_CREATE_AUTHENTICATORS", p.create(v1))).Get("activity")
+	if diff := cmp.Diff(any(p.create(v1)), old.Get("intent", "createAuthenticatorsIntent").Any); diff != "" {
+		t.Errorf("intent of version 1 (-sent +echoed):\n%s", diff)
+	}
+	for _, a := range []Value{activity, old} {
+		p.ids = append(p.ids, texts(a.Get("result", "createAuthenticatorsResult", "authenticatorIds"))...)
+	}
+}
+
+func (p *passkeyStory) reads(t *testing.T) {
+	listed := p.bob.Query(t, "get_authenticators", m{"userId": p.ada.UserID}).Get("authenticators").List()
+	if len(listed) != 3 || len(p.ids) != 3 {
+		t.Fatalf("Ada's passkeys: %v", listed)
+	}
+	for i, name := range []string{"first", "second", "third"} {
+		if listed[i].Get("authenticatorName").Text() != name || listed[i].Get("authenticatorId").Text() != p.ids[i] {
+			t.Errorf("passkey %d: %v", i, listed[i])
+		}
+		one := p.bob.Query(t, "get_authenticator", m{"authenticatorId": p.ids[i]}).Get("authenticator")
+		if one.String() != listed[i].String() {
+			t.Errorf("read alone: %v", one)
+		}
+	}
+	for _, key := range []authenticator{p.first, p.second, p.third} {
+		if got := key.as(p.Root).Query(t, "whoami", nil).Get("userId").Text(); got != p.ada.UserID {
+			t.Errorf("whoami is %s", got)
+		}
+	}
+}
+
+// submits deletes the second passkey by the first; the vote says so.
+func (p *passkeyStory) submits(t *testing.T) {
+	vote := p.first.as(p.ada).Submit(t, "delete_authenticators", p.remove(p.ids[1])).Get("votes", 0)
+	if vote.Get("scheme").Text() != "SIGNATURE_SCHEME_TK_WEBAUTHN" || vote.Get("publicKey").Text() != passkeytest.Encode(p.first.COSEKey()) {
+		t.Errorf("vote: %v", vote)
+	}
+	p.second.as(p.ada).Refused(t, 401, "whoami", nil)
+	p.first.as(p.ada).Query(t, "whoami", nil)
+}
+
+func (p *passkeyStory) refuses(t *testing.T) {
+	state := p.Root.Query(t, "list_users", nil).String()
+	absent, firstID := newAuthenticator(t), p.ids[0]
+	otherUser := m{"userId": unknownID, "authenticators": []any{absent.params("x")}}
+	forBob := m{"userId": p.bob.UserID, "authenticators": []any{p.first.params("x")}}
+	for _, c := range []struct {
+		name      string
+		caller    *Caller
+		operation string
+		status    int
+		code      string
+		params    m
+	}{
+		{"for another user", p.bob, "create_authenticators", 403, "FORBIDDEN", p.create(absent.params("x"))},
+		{"deleting another user's", p.bob, "delete_authenticators", 403, "FORBIDDEN", p.remove(firstID)},
+		{"twice", p.ada, "create_authenticators", 409, "CREDENTIAL_CONFLICT", p.create(p.first.params("again"))},
+		{"twice in a request", p.ada, "create_authenticators", 409, "CREDENTIAL_CONFLICT", p.create(absent.params("a"), absent.params("b"))},
+		{"of another user", p.bob, "create_authenticators", 409, "CREDENTIAL_CONFLICT", forBob},
+		{"all or nothing", p.ada, "create_authenticators", 409, "CREDENTIAL_CONFLICT", p.create(absent.params("new"), p.first.params("taken"))},
+		{"for an unknown user", p.Root, "create_authenticators", 404, "REQUEST_INVALID", otherUser},
+		{"unknown", p.ada, "delete_authenticators", 404, "REQUEST_INVALID", p.remove(unknownID)},
+		{"known and unknown", p.ada, "delete_authenticators", 404, "REQUEST_INVALID", p.remove(firstID, unknownID)},
+		{"another one's under one's own id", p.bob, "delete_authenticators", 404, "REQUEST_INVALID", m{"userId": p.bob.UserID, "authenticatorIds": []any{firstID}}},
+		{"of an unknown user", p.Root, "get_authenticators", 404, "REQUEST_INVALID", m{"userId": unknownID}},
+		{"reading an unknown one", p.Root, "get_authenticator", 404, "REQUEST_INVALID", m{"authenticatorId": unknownID}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.caller.Refused(t, c.status, c.operation, c.params).Get("turnkeyErrorCode").Text(); got != c.code {
+				t.Errorf("error code %s, want %s", got, c.code)
+			}
+		})
+	}
+	t.Run("for another user by version 1", func(t *testing.T) {
+		v1 := absent.paramsV1("x")
+		v1["userId"] = p.bob.UserID
+		body := p.ada.BodyOf(t, "ACTIVITY_TYPE_CREATE_AUTHENTICATORS", p.create(v1))
+		wantField(t, p.ada.RefusedBody(t, 400, "create_authenticators", body), "authenticators.0.userId")
+	})
+	if after := p.Root.Query(t, "list_users", nil).String(); after != state {
+		t.Errorf("refused requests changed something:\n%s\n%s", state, after)
+	}
+}
+
+// keepsLastCredential has a root user delete what Ada can do without.
+func (p *passkeyStory) keepsLastCredential(t *testing.T) {
+	key := p.Root.Query(t, "get_api_keys", m{"userId": p.ada.UserID}).Get("apiKeys", 0, "apiKeyId").Text()
+	p.ada.Submit(t, "delete_api_keys", m{"userId": p.ada.UserID, "apiKeyIds": []any{key}})
+	p.Root.Submit(t, "delete_authenticators", p.remove(p.ids[2]))
+	refusal := p.Root.Refused(t, 400, "delete_authenticators", p.remove(p.ids[0]))
+	if !strings.Contains(refusal.Get("message").Text(), "user missing valid credential") {
+		t.Errorf("refusal: %v", refusal)
+	}
+	p.first.as(p.ada).Query(t, "whoami", nil)
 }
 
 // TestAttestationRefused sends registrations that no authenticator made.
@@ -348,77 +381,4 @@ func TestOrigins(t *testing.T) {
 		s.Root.Submit(t, "create_authenticators", create(evil))
 		after.as(s.Root).Query(t, "whoami", nil)
 	})
-}
-
-// TestRecoverUser recovers a user who lost all credentials by their recovery
-// key, once, and by nothing else.
-func TestRecoverUser(t *testing.T) {
-	Each(t, func(t *testing.T, s *Server) {
-		ada := s.NewUser(t, s.Root, "Ada", client.P256)
-		bob := s.NewUser(t, s.Root, "Bob", client.P256)
-		recovery := recoveryKey(t, s, ada)
-		second := recoveryKey(t, s, ada)
-		root := recoveryKey(t, s, s.Root)
-		key := newAuthenticator(t)
-		params := m{"userId": ada.UserID, "authenticator": key.params("new", internal)}
-
-		for _, c := range []struct {
-			name   string
-			caller *Caller
-			params m
-		}{
-			{"an ordinary key of the user", ada, params},
-			{"another user", bob, params},
-			{"a root user", s.Root, params},
-			{"another user's recovery key", root, params},
-			{"the recovery key for another user", recovery, m{"userId": bob.UserID, "authenticator": key.params("x")}},
-			{"the recovery key for an unknown user", recovery, m{"userId": unknownID, "authenticator": key.params("x")}},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				refusal := c.caller.Refused(t, 403, "recover_user", c.params)
-				if !strings.HasPrefix(refusal.Get("message").Text(), "You don't have sufficient permissions to take this action.") {
-					t.Errorf("refusal: %v", refusal)
-				}
-			})
-		}
-		if got := s.Root.Query(t, "get_authenticators", m{"userId": ada.UserID}).Get("authenticators").List(); len(got) != 0 {
-			t.Errorf("refused requests added passkeys: %v", got)
-		}
-
-		activity := recovery.Submit(t, "recover_user", params)
-		id := activity.Get("result", "recoverUserResult", "authenticatorId", 0).Text()
-		found := s.Root.Query(t, "get_user", m{"userId": ada.UserID}).Get("user")
-		if found.Get("authenticators", 0, "authenticatorId").Text() != id || len(found.Get("apiKeys").List()) != 1 ||
-			found.Get("apiKeys", 0, "credential", "type").Text() != "CREDENTIAL_TYPE_API_KEY_P256" {
-			t.Errorf("user: %v", found)
-		}
-		if diff := cmp.Diff(any(params), activity.Get("intent", "recoverUserIntent").Any); diff != "" {
-			t.Errorf("intent (-sent +echoed):\n%s", diff)
-		}
-		key.as(ada).Query(t, "whoami", nil)
-		recovery.Refused(t, 401, "whoami", nil)
-		second.Refused(t, 401, "recover_user", m{"userId": ada.UserID, "authenticator": newAuthenticator(t).params("x")})
-
-		// A root user recovers like any other, even with as many passkeys as
-		// are allowed.
-		var lost []any
-		for range 10 {
-			lost = append(lost, newAuthenticator(t).params("lost"))
-		}
-		s.Root.Submit(t, "create_authenticators", m{"userId": s.Root.UserID, "authenticators": lost})
-		found2 := newAuthenticator(t)
-		root.Submit(t, "recover_user", m{"userId": s.Root.UserID, "authenticator": found2.params("found")})
-		found2.as(s.Root).Query(t, "whoami", nil)
-	})
-}
-
-// recoveryKey gives a user a recovery key, as a recovery by mail does.
-func recoveryKey(t *testing.T, s *Server, c *Caller) *Caller {
-	t.Helper()
-	holder := s.Stranger(t, c)
-	addKey(t, s, c, domain.APIKey{
-		Name: "Recovery", PublicKey: holder.Key.PublicKey(), Type: domain.CredentialRecovery,
-		ExpirationSeconds: 900, CreatedAt: time.Now(),
-	})
-	return holder
 }

@@ -36,86 +36,110 @@ func newChild(t testing.TB, s *Server, parent *Caller, name string, more ...func
 
 func TestSubOrganization(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
-		var wallet Value
 		child := newChild(t, s, s.Root, "Child", func(user, params m) {
 			user["userEmail"] = "owner@example.com"
 			params["wallet"] = m{"walletName": "First", "accounts": []any{ethereumAccount}}
 			params["disableSmsAuth"] = true
 		})
-		who := child.Query(t, "whoami", nil)
-		if who.Get("organizationName").Text() != "Child" || who.Get("userId").Text() != child.UserID {
-			t.Errorf("whoami: %v", who)
-		}
-		wallet = child.Query(t, "list_wallet_accounts", nil).Get("accounts", 0)
-		if !strings.HasPrefix(wallet.Get("address").Text(), "0x") {
-			t.Errorf("accounts: %v", wallet)
-		}
-		// Its owner signs with its key; the key is the child's own.
-		sign := m{"signWith": wallet.Get("address").Text(), "payload": strings.Repeat("11", 32), "encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP"}
-		child.Submit(t, "sign_raw_payload", sign)
-
-		features := child.Query(t, "get_organization_configs", nil).Get("configs", "features").List()
-		var names []string
-		for _, f := range features {
-			names = append(names, f.Get("name").Text())
-		}
-		slices.Sort(names)
-		if want := []string{"FEATURE_NAME_EMAIL_AUTH", "FEATURE_NAME_EMAIL_RECOVERY", "FEATURE_NAME_OTP_EMAIL_AUTH"}; !slices.Equal(names, want) {
-			t.Errorf("features: %v", names)
-		}
-
-		// The parent reads everything and writes nothing.
-		parent := *s.Root
-		parent.OrganizationID = child.OrganizationID
-		if got := parent.Query(t, "get_user", m{"userId": child.UserID}).Get("user", "userEmail").Text(); got != "owner@example.com" {
-			t.Errorf("the parent reads %q", got)
-		}
-		if got := parent.Query(t, "whoami", nil).Get("organizationId").Text(); got != s.Root.OrganizationID {
-			t.Errorf("whoami of the parent is in %s", got)
-		}
-		for operation, params := range map[string]m{
-			"sign_raw_payload": sign, "create_user_tag": {"userTagName": "x", "userIds": []any{}},
-			"delete_sub_organization": {"deleteWithoutExport": true}, "create_sub_organization": {
-				"subOrganizationName": "Grandchild", "rootUsers": []any{m{"userName": "x", "userEmail": "x@example.com", "apiKeys": []any{}, "authenticators": []any{}, "oauthProviders": []any{}}}, "rootQuorumThreshold": 1,
-			},
-		} {
-			refusal := parent.Refused(t, http.StatusBadRequest, operation, params)
-			if refusal.Get("turnkeyErrorCode").Text() != "ORGANIZATION_MISMATCH" {
-				t.Errorf("%s: %v", operation, refusal)
-			}
-		}
-		// The child neither reads the parent nor a sibling, and has no children.
-		sibling := newChild(t, s, s.Root, "Sibling")
-		for _, other := range []string{s.Root.OrganizationID, sibling.OrganizationID} {
-			stranger := *child
-			stranger.OrganizationID = other
-			stranger.Refused(t, http.StatusUnauthorized, "list_users", nil)
-			stranger.Refused(t, http.StatusUnauthorized, "create_user_tag", m{"userTagName": "x", "userIds": []any{}})
-		}
-		refusal := child.Refused(t, http.StatusBadRequest, "create_sub_organization", m{
-			"subOrganizationName": "Grandchild", "rootQuorumThreshold": 1,
-			"rootUsers": []any{m{"userName": "x", "userEmail": "x@example.com", "apiKeys": []any{}, "authenticators": []any{}, "oauthProviders": []any{}}},
-		})
-		if refusal.Get("turnkeyErrorCode").Text() != "INVALID_ACTIVITY_CALLER" {
-			t.Errorf("a grandchild: %v", refusal)
-		}
-		// A stamp with the parent's id finds the child, where an operation
-		// allows that.
-		lost := *child
-		lost.OrganizationID = s.Root.OrganizationID
-		if got := lost.Query(t, "whoami", nil); got.Get("organizationId").Text() != child.OrganizationID || got.Get("userId").Text() != child.UserID {
-			t.Errorf("whoami by the parent's id: %v", got)
-		}
-		key := s.Stranger(t, child)
-		login := lost.Submit(t, "stamp_login", m{"publicKey": key.Key.PublicKey()})
-		if login.Get("organizationId").Text() != child.OrganizationID {
-			t.Errorf("stamp_login by the parent's id: %v", login)
-		}
-		if got := key.Query(t, "whoami", nil).Get("userId").Text(); got != child.UserID {
-			t.Errorf("the session is that of %s", got)
-		}
-		lost.Refused(t, http.StatusUnauthorized, "list_wallets", nil)
+		sign := ownerSigns(t, child)
+		startsWithFeatures(t, child, "FEATURE_NAME_EMAIL_AUTH", "FEATURE_NAME_EMAIL_RECOVERY", "FEATURE_NAME_OTP_EMAIL_AUTH")
+		parentReadsOnly(t, s, child, sign)
+		childStaysInside(t, s, child)
+		parentIDFindsChild(t, s, child)
 	})
+}
+
+// ownerSigns signs with the first wallet, whose key is the child's own, and
+// returns the parameters.
+func ownerSigns(t *testing.T, child *Caller) m {
+	t.Helper()
+	who := child.Query(t, "whoami", nil)
+	if who.Get("organizationName").Text() != "Child" || who.Get("userId").Text() != child.UserID {
+		t.Errorf("whoami: %v", who)
+	}
+	account := child.Query(t, "list_wallet_accounts", nil).Get("accounts", 0)
+	if !strings.HasPrefix(account.Get("address").Text(), "0x") {
+		t.Errorf("accounts: %v", account)
+	}
+	sign := rawPayload(account.Get("address").Text(), strings.Repeat("11", 32), "HEXADECIMAL", "NO_OP")
+	child.Submit(t, "sign_raw_payload", sign)
+	return sign
+}
+
+func startsWithFeatures(t *testing.T, child *Caller, want ...string) {
+	t.Helper()
+	var names []string
+	for _, f := range child.Query(t, "get_organization_configs", nil).Get("configs", "features").List() {
+		names = append(names, f.Get("name").Text())
+	}
+	slices.Sort(names)
+	if !slices.Equal(names, want) {
+		t.Errorf("features: %v", names)
+	}
+}
+
+// grandchild are the parameters of a sub-organization where none is allowed.
+func grandchild() m {
+	return m{
+		"subOrganizationName": "Grandchild", "rootQuorumThreshold": 1,
+		"rootUsers": []any{m{"userName": "x", "userEmail": "x@example.com", "apiKeys": []any{}, "authenticators": []any{}, "oauthProviders": []any{}}},
+	}
+}
+
+// parentReadsOnly: the parent reads everything and writes nothing.
+func parentReadsOnly(t *testing.T, s *Server, child *Caller, sign m) {
+	t.Helper()
+	parent := as(s.Root, child.OrganizationID)
+	if got := parent.Query(t, "get_user", m{"userId": child.UserID}).Get("user", "userEmail").Text(); got != "owner@example.com" {
+		t.Errorf("the parent reads %q", got)
+	}
+	if got := parent.Query(t, "whoami", nil).Get("organizationId").Text(); got != s.Root.OrganizationID {
+		t.Errorf("whoami of the parent is in %s", got)
+	}
+	for operation, params := range map[string]m{
+		"sign_raw_payload": sign, "create_user_tag": {"userTagName": "x", "userIds": []any{}},
+		"delete_sub_organization": {"deleteWithoutExport": true}, "create_sub_organization": grandchild(),
+	} {
+		refusal := parent.Refused(t, http.StatusBadRequest, operation, params)
+		if refusal.Get("turnkeyErrorCode").Text() != "ORGANIZATION_MISMATCH" {
+			t.Errorf("%s: %v", operation, refusal)
+		}
+	}
+}
+
+// childStaysInside: the child neither reads the parent nor a sibling, and has no
+// children.
+func childStaysInside(t *testing.T, s *Server, child *Caller) {
+	t.Helper()
+	sibling := newChild(t, s, s.Root, "Sibling")
+	for _, other := range []string{s.Root.OrganizationID, sibling.OrganizationID} {
+		stranger := as(child, other)
+		stranger.Refused(t, http.StatusUnauthorized, "list_users", nil)
+		stranger.Refused(t, http.StatusUnauthorized, "create_user_tag", m{"userTagName": "x", "userIds": []any{}})
+	}
+	refusal := child.Refused(t, http.StatusBadRequest, "create_sub_organization", grandchild())
+	if refusal.Get("turnkeyErrorCode").Text() != "INVALID_ACTIVITY_CALLER" {
+		t.Errorf("a grandchild: %v", refusal)
+	}
+}
+
+// parentIDFindsChild: a stamp with the parent's id finds the child, where an
+// operation allows that.
+func parentIDFindsChild(t *testing.T, s *Server, child *Caller) {
+	t.Helper()
+	lost := as(child, s.Root.OrganizationID)
+	if got := lost.Query(t, "whoami", nil); got.Get("organizationId").Text() != child.OrganizationID || got.Get("userId").Text() != child.UserID {
+		t.Errorf("whoami by the parent's id: %v", got)
+	}
+	key := s.Stranger(t, child)
+	login := lost.Submit(t, "stamp_login", m{"publicKey": key.Key.PublicKey()})
+	if login.Get("organizationId").Text() != child.OrganizationID {
+		t.Errorf("stamp_login by the parent's id: %v", login)
+	}
+	if got := key.Query(t, "whoami", nil).Get("userId").Text(); got != child.UserID {
+		t.Errorf("the session is that of %s", got)
+	}
+	lost.Refused(t, http.StatusUnauthorized, "list_wallets", nil)
 }
 
 // TestOneKeyInTwoChildren refuses to guess.
@@ -330,12 +354,12 @@ func TestRecipeOfDelegation(t *testing.T) {
 		delegate.Submit(t, "update_root_quorum", m{"threshold": 1, "userIds": []any{user.UserID}})
 
 		transfer := func(to string) m {
-			return m{"signWith": signWith, "type": "TRANSACTION_TYPE_ETHEREUM", "unsignedTransaction": unsignedTransfer(t, to)}
+			return transaction(signWith, "ETHEREUM", unsignedTransfer(t, to))
 		}
 		delegate.Submit(t, "sign_transaction", transfer(allowed))
 		delegate.Submit(t, "sign_transaction", transfer(strings.ToLower(allowed)))
 		delegate.Refused(t, http.StatusForbidden, "sign_transaction", transfer("0x1111111111111111111111111111111111111111"))
-		delegate.Refused(t, http.StatusForbidden, "sign_raw_payload", m{"signWith": signWith, "payload": strings.Repeat("11", 32), "encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP"})
+		delegate.Refused(t, http.StatusForbidden, "sign_raw_payload", rawPayload(signWith, strings.Repeat("11", 32), "HEXADECIMAL", "NO_OP"))
 		delegate.Refused(t, http.StatusForbidden, "create_policy", m{"policyName": "more", "effect": "EFFECT_ALLOW", "condition": "true", "notes": ""})
 		user.Submit(t, "sign_transaction", transfer("0x1111111111111111111111111111111111111111"))
 	})

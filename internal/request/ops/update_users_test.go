@@ -36,9 +36,6 @@ func TestUpdateUser(t *testing.T) {
 		ada := s.NewUser(t, s.Root, "Ada", client.P256)
 		bob := s.NewUser(t, s.Root, "Bob", client.P256)
 		old, tag, second := newTag(t, s.Root, "old", ada.UserID), newTag(t, s.Root, "tag"), newTag(t, s.Root, "second")
-		keyTag := s.Root.Submit(t, "create_private_key_tag", m{"privateKeyTagName": "keys", "privateKeyIds": []any{}}).
-			Get("result", "createPrivateKeyTagResult", "privateKeyTagId").Text()
-		foreignTag := newTag(t, s.Found(t, "Other organization"), "foreign")
 		look := func() Value { return s.Root.Query(t, "get_user", m{"userId": ada.UserID}).Get("user") }
 		change := func(operation, result string, params m) Value {
 			t.Helper()
@@ -83,38 +80,47 @@ func TestUpdateUser(t *testing.T) {
 		}
 		// A name that is free again can be taken.
 		s.Root.Submit(t, "update_user_name", m{"userId": bob.UserID, "userName": "Ada"})
-
-		state := s.Root.Query(t, "list_users", nil).String()
-		for _, c := range []struct {
-			name      string
-			caller    *Caller
-			operation string
-			status    int
-			params    m
-		}{
-			{"their own name", ada, "update_user_name", 403, m{"userId": ada.UserID, "userName": "x"}},
-			{"their own address", ada, "update_user_email", 403, m{"userId": ada.UserID, "userEmail": "a@example.com"}},
-			{"their own number", ada, "update_user_phone_number", 403, m{"userId": ada.UserID, "userPhoneNumber": "+14155550100"}},
-			{"the caller", ada, "update_user", 403, m{"userId": ada.UserID, "userName": "x"}},
-			{"a taken name", s.Root, "update_user", 409, m{"userId": ada.UserID, "userName": "Ada", "userEmail": "x@example.com"}},
-			{"a taken name again", s.Root, "update_user_name", 409, m{"userId": ada.UserID, "userName": "Ada"}},
-			{"an unknown user", s.Root, "update_user", 404, m{"userId": unknownID, "userName": "x"}},
-			{"the name of an unknown user", s.Root, "update_user_name", 404, m{"userId": unknownID, "userName": "x"}},
-			{"the address of an unknown user", s.Root, "update_user_email", 404, m{"userId": unknownID, "userEmail": "a@example.com"}},
-			{"the number of an unknown user", s.Root, "update_user_phone_number", 404, m{"userId": unknownID, "userPhoneNumber": "+14155550100"}},
-			{"an unknown tag", s.Root, "update_user", 404, m{"userId": ada.UserID, "userName": "x", "userTagIds": []any{tag, unknownID}}},
-			{"a tag of keys", s.Root, "update_user", 404, m{"userId": ada.UserID, "userTagIds": []any{keyTag}}},
-			{"a foreign tag", s.Root, "update_user", 404, m{"userId": ada.UserID, "userTagIds": []any{foreignTag}}},
-			{"an empty address", s.Root, "update_user", 400, m{"userId": ada.UserID, "userEmail": ""}},
-			{"a token for the address", s.Root, "update_user_email", 400, m{"userId": ada.UserID, "userEmail": "a@example.com", "verificationToken": "a.b.c"}},
-			{"a token for the number", s.Root, "update_user_phone_number", 400, m{"userId": ada.UserID, "userPhoneNumber": "+14155550100", "verificationToken": "a.b.c"}},
-		} {
-			t.Run(c.name, func(t *testing.T) { c.caller.Refused(t, c.status, c.operation, c.params) })
-		}
-		if after := s.Root.Query(t, "list_users", nil).String(); after != state {
-			t.Errorf("refused requests changed something:\n%s\n%s", state, after)
-		}
+		refusesUserChanges(t, s, ada, tag)
 	})
+}
+
+// refusesUserChanges refuses to change Ada by requests without the right, or with
+// values that cannot be.
+func refusesUserChanges(t *testing.T, s *Server, ada *Caller, tag string) {
+	t.Helper()
+	keyTag := s.Root.Submit(t, "create_private_key_tag", m{"privateKeyTagName": "keys", "privateKeyIds": []any{}}).
+		Get("result", "createPrivateKeyTagResult", "privateKeyTagId").Text()
+	foreignTag := newTag(t, s.Found(t, "Other organization"), "foreign")
+	state := s.Root.Query(t, "list_users", nil).String()
+	for _, c := range []struct {
+		name      string
+		caller    *Caller
+		operation string
+		status    int
+		params    m
+	}{
+		{"their own name", ada, "update_user_name", 403, m{"userId": ada.UserID, "userName": "x"}},
+		{"their own address", ada, "update_user_email", 403, m{"userId": ada.UserID, "userEmail": "a@example.com"}},
+		{"their own number", ada, "update_user_phone_number", 403, m{"userId": ada.UserID, "userPhoneNumber": "+14155550100"}},
+		{"the caller", ada, "update_user", 403, m{"userId": ada.UserID, "userName": "x"}},
+		{"a taken name", s.Root, "update_user", 409, m{"userId": ada.UserID, "userName": "Ada", "userEmail": "x@example.com"}},
+		{"a taken name again", s.Root, "update_user_name", 409, m{"userId": ada.UserID, "userName": "Ada"}},
+		{"an unknown user", s.Root, "update_user", 404, m{"userId": unknownID, "userName": "x"}},
+		{"the name of an unknown user", s.Root, "update_user_name", 404, m{"userId": unknownID, "userName": "x"}},
+		{"the address of an unknown user", s.Root, "update_user_email", 404, m{"userId": unknownID, "userEmail": "a@example.com"}},
+		{"the number of an unknown user", s.Root, "update_user_phone_number", 404, m{"userId": unknownID, "userPhoneNumber": "+14155550100"}},
+		{"an unknown tag", s.Root, "update_user", 404, m{"userId": ada.UserID, "userName": "x", "userTagIds": []any{tag, unknownID}}},
+		{"a tag of keys", s.Root, "update_user", 404, m{"userId": ada.UserID, "userTagIds": []any{keyTag}}},
+		{"a foreign tag", s.Root, "update_user", 404, m{"userId": ada.UserID, "userTagIds": []any{foreignTag}}},
+		{"an empty address", s.Root, "update_user", 400, m{"userId": ada.UserID, "userEmail": ""}},
+		{"a token for the address", s.Root, "update_user_email", 400, m{"userId": ada.UserID, "userEmail": "a@example.com", "verificationToken": "a.b.c"}},
+		{"a token for the number", s.Root, "update_user_phone_number", 400, m{"userId": ada.UserID, "userPhoneNumber": "+14155550100", "verificationToken": "a.b.c"}},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.caller.Refused(t, c.status, c.operation, c.params) })
+	}
+	if after := s.Root.Query(t, "list_users", nil).String(); after != state {
+		t.Errorf("refused requests changed something:\n%s\n%s", state, after)
+	}
 }
 
 // TestLastContact keeps the address of a user who has no other way in.
@@ -222,7 +228,7 @@ func TestDeleteUsers(t *testing.T) {
 		}{
 			{"without rights", ada, 403, []any{bob.UserID}, "sufficient permissions"},
 			{"the caller without rights", ada, 403, []any{ada.UserID}, "sufficient permissions"},
-			{"the only root user", s.Root, 400, []any{s.Root.UserID}, "quorum users missing"},
+			{"the root user by their own request", s.Root, 400, []any{s.Root.UserID}, "quorum users missing"},
 			{"another root user", s.Root, 400, []any{ada.UserID, cleo.UserID}, "quorum users missing"},
 			{"one unknown", s.Root, 404, []any{ada.UserID, unknownID}, "no user with id"},
 			{"one of another organization", s.Root, 404, []any{ada.UserID, foreign.UserID}, "no user with id"},

@@ -34,81 +34,92 @@ func users(list ...any) m { return m{"users": list} }
 
 // TestCreateUsers creates users in every version, and reads them back.
 func TestCreateUsers(t *testing.T) {
+	p256, all := []client.Curve{client.P256}, []client.Curve{client.P256, client.Secp256k1, client.Ed25519}
 	Each(t, func(t *testing.T, s *Server) {
-		tag := s.Root.Submit(t, "create_user_tag", m{"userTagName": "traders", "userIds": []any{}}).
-			Get("result", "createUserTagResult", "userTagId").Text()
-		for _, version := range []struct {
-			typ, intentKey string
-			curves         []client.Curve
-			change         func(user, key m)
-		}{
-			{"ACTIVITY_TYPE_CREATE_USERS", "createUsersIntent", []client.Curve{client.P256}, func(u, k m) {
+		tag := newTag(t, s.Root, "traders")
+		for _, v := range []createUsersVersion{
+			{"ACTIVITY_TYPE_CREATE_USERS", "createUsersIntent", p256, "ACCESS_TYPE_API", func(u, k m) {
 				delete(u, "oauthProviders")
 				delete(k, "curveType")
 				u["accessType"] = "ACCESS_TYPE_API"
 			}},
-			{"ACTIVITY_TYPE_CREATE_USERS_V2", "createUsersIntentV2", []client.Curve{client.P256}, func(u, k m) {
+			{"ACTIVITY_TYPE_CREATE_USERS_V2", "createUsersIntentV2", p256, "ACCESS_TYPE_ALL", func(u, k m) {
 				delete(u, "oauthProviders")
 				delete(k, "curveType")
 			}},
-			{"ACTIVITY_TYPE_CREATE_USERS_V3", "createUsersIntentV3", []client.Curve{client.P256, client.Secp256k1, client.Ed25519}, nil},
-			{"ACTIVITY_TYPE_CREATE_USERS_V4", "createUsersIntentV4", []client.Curve{client.P256, client.Secp256k1, client.Ed25519}, nil},
+			{"ACTIVITY_TYPE_CREATE_USERS_V3", "createUsersIntentV3", all, "ACCESS_TYPE_ALL", func(_, _ m) {}},
+			{"ACTIVITY_TYPE_CREATE_USERS_V4", "createUsersIntentV4", all, "ACCESS_TYPE_ALL", func(_, _ m) {}},
 		} {
-			for _, c := range version.curves {
-				t.Run(version.typ+"/"+string(c), func(t *testing.T) {
-					key, private := apiKey(t, c, "key")
-					key["expirationSeconds"] = "3600"
-					lasting, _ := apiKey(t, c, "lasting")
-					name := version.typ + " " + string(c)
-					u := user(name, m{"userEmail": "ada@example.com", "apiKeys": []any{key, lasting}, "userTags": []any{tag}})
-					if version.change != nil {
-						version.change(u, key)
-						version.change(u, lasting)
-					}
-					activity := s.Root.MustPost(t, "create_users", s.Root.BodyOf(t, version.typ, users(u))).Get("activity")
-					id := activity.Get("result", "createUsersResult", "userIds", 0).Text()
-
-					// The first view echoes the request as it was sent.
-					if diff := cmp.Diff(users(u), activity.Get("intent", version.intentKey).Any); diff != "" {
-						t.Errorf("intent (-sent +echoed):\n%s", diff)
-					}
-					// The view of the interface's document has version 1's form.
-					nested := activity.Get("result", "activity")
-					access := "ACCESS_TYPE_ALL"
-					if version.typ == "ACTIVITY_TYPE_CREATE_USERS" {
-						access = "ACCESS_TYPE_API"
-					}
-					if got := nested.Get("intent", "createUsersIntent", "users", 0, "accessType").Text(); got != access {
-						t.Errorf("accessType %s, want %s", got, access)
-					}
-					if got := nested.Get("intent", "createUsersIntent", "users", 0, "apiKeys", 0); got.Has("curveType") || got.Get("expirationSeconds").Text() != "3600" {
-						t.Errorf("nested key: %v", got)
-					}
-					if nested.Get("type").Text() != version.typ || nested.Get("result", "createUsersResult", "userIds", 0).Text() != id {
-						t.Errorf("nested view: %v", nested)
-					}
-
-					// The user is there, with everything.
-					found := s.Root.Query(t, "get_user", m{"userId": id}).Get("user")
-					if found.Get("userName").Text() != name || found.Get("userEmail").Text() != "ada@example.com" ||
-						found.Get("userTags", 0).Text() != tag ||
-						found.Get("apiKeys", 0, "credential", "publicKey").Text() != private.PublicKey() ||
-						found.Get("apiKeys", 0, "expirationSeconds").Text() != "3600" {
-						t.Errorf("user: %v", found)
-					}
-					if found.Get("apiKeys", 1).Has("expirationSeconds") {
-						t.Errorf("a key without an end shows one: %v", found)
-					}
-
-					// And the key works.
-					caller := *s.Root
-					caller.Stamper = private.Stamper()
-					if got := caller.Query(t, "whoami", nil).Get("userId").Text(); got != id {
-						t.Errorf("whoami is %s, want %s", got, id)
-					}
-				})
+			for _, c := range v.curves {
+				t.Run(v.typ+"/"+string(c), func(t *testing.T) { v.creates(t, s, c, tag) })
 			}
 		}
+	})
+}
+
+// createUsersVersion is a version of create_users.
+type createUsersVersion struct {
+	typ, intentKey string
+	curves         []client.Curve // of API keys
+	access         string         // in the view of the interface's document
+	change         func(user, key m)
+}
+
+// creates creates a user with an expiring and a lasting key.
+func (v createUsersVersion) creates(t *testing.T, s *Server, c client.Curve, tag string) {
+	key, private := apiKey(t, c, "key")
+	key["expirationSeconds"] = "3600"
+	lasting, _ := apiKey(t, c, "lasting")
+	u := user(v.typ+" "+string(c), m{"userEmail": "ada@example.com", "apiKeys": []any{key, lasting}, "userTags": []any{tag}})
+	v.change(u, key)
+	v.change(u, lasting)
+	activity := s.Root.MustPost(t, "create_users", s.Root.BodyOf(t, v.typ, users(u))).Get("activity")
+	id := activity.Get("result", "createUsersResult", "userIds", 0).Text()
+
+	// The first view echoes the request as it was sent.
+	if diff := cmp.Diff(users(u), activity.Get("intent", v.intentKey).Any); diff != "" {
+		t.Errorf("intent (-sent +echoed):\n%s", diff)
+	}
+	v.checkDocumentView(t, activity.Get("result", "activity"), id)
+
+	// The user is there, with everything.
+	found := s.Root.Query(t, "get_user", m{"userId": id}).Get("user")
+	if found.Get("userName").Any != u["userName"] || found.Get("userEmail").Text() != "ada@example.com" ||
+		found.Get("userTags", 0).Text() != tag ||
+		found.Get("apiKeys", 0, "credential", "publicKey").Text() != private.PublicKey() ||
+		found.Get("apiKeys", 0, "expirationSeconds").Text() != "3600" {
+		t.Errorf("user: %v", found)
+	}
+	if found.Get("apiKeys", 1).Has("expirationSeconds") {
+		t.Errorf("a key without an end shows one: %v", found)
+	}
+
+	// And the key works.
+	caller := *s.Root
+	caller.Stamper = private.Stamper()
+	if got := caller.Query(t, "whoami", nil).Get("userId").Text(); got != id {
+		t.Errorf("whoami is %s, want %s", got, id)
+	}
+}
+
+// checkDocumentView checks the view of the interface's document, which has the
+// form of version 1.
+func (v createUsersVersion) checkDocumentView(t *testing.T, view Value, id string) {
+	t.Helper()
+	if got := view.Get("intent", "createUsersIntent", "users", 0, "accessType").Text(); got != v.access {
+		t.Errorf("accessType %s, want %s", got, v.access)
+	}
+	if got := view.Get("intent", "createUsersIntent", "users", 0, "apiKeys", 0); got.Has("curveType") || got.Get("expirationSeconds").Text() != "3600" {
+		t.Errorf("nested key: %v", got)
+	}
+	if view.Get("type").Text() != v.typ || view.Get("result", "createUsersResult", "userIds", 0).Text() != id {
+		t.Errorf("nested view: %v", view)
+	}
+}
+
+// TestCreateUsersForms creates users by requests of less usual forms.
+func TestCreateUsersForms(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
 		t.Run("a wallet's signature works too", func(t *testing.T) {
 			key, private := apiKey(t, client.Secp256k1, "wallet")
 			s.Root.Submit(t, "create_users", users(user("Wallet owner", m{"apiKeys": []any{key}})))
