@@ -41,28 +41,20 @@ func TestAPIKeys(t *testing.T) {
 
 		another, _ := apiKey(t, client.P256, "another")
 		first := mine[0].Get("apiKeyId").Text()
-		for _, c := range []struct {
-			name      string
-			caller    *Caller
-			operation string
-			status    int
-			params    m
-		}{
-			{"a key for another user", bob, "create_api_keys", 403, m{"userId": ada.UserID, "apiKeys": []any{another}}},
-			{"deleting another user's key", bob, "delete_api_keys", 403, m{"userId": ada.UserID, "apiKeyIds": []any{first}}},
-			{"a key twice", ada, "create_api_keys", 409, m{"userId": ada.UserID, "apiKeys": []any{onCurve(old)}}},
-			{"a key of another user", bob, "create_api_keys", 409, m{"userId": bob.UserID, "apiKeys": []any{onCurve(old)}}},
-			{"for an unknown user", s.Root, "create_api_keys", 404, m{"userId": unknownID, "apiKeys": []any{another}}},
-			{"an unknown key", ada, "delete_api_keys", 404, m{"userId": ada.UserID, "apiKeyIds": []any{unknownID}}},
-			{"another user's key under one's own id", bob, "delete_api_keys", 404, m{"userId": bob.UserID, "apiKeyIds": []any{first}}},
-			{"one known, one unknown", ada, "delete_api_keys", 404, m{"userId": ada.UserID, "apiKeyIds": []any{first, unknownID}}},
-			{"the last credential", ada, "delete_api_keys", 400, m{"userId": ada.UserID, "apiKeyIds": []any{first, mine[2].Get("apiKeyId").Text()}}},
-			{"the keys of an unknown user", s.Root, "get_api_keys", 404, m{"userId": unknownID}},
-			{"an unknown user", s.Root, "get_user", 404, m{"userId": unknownID}},
-			{"an unknown activity", s.Root, "get_activity", 404, m{"activityId": unknownID}},
-		} {
-			t.Run(c.name, func(t *testing.T) { c.caller.Refused(t, c.status, c.operation, c.params) })
-		}
+		refuseAll(t, []refusedRequest{
+			{"a key for another user", bob, "create_api_keys", 403, "", m{"userId": ada.UserID, "apiKeys": []any{another}}},
+			{"deleting another user's key", bob, "delete_api_keys", 403, "", m{"userId": ada.UserID, "apiKeyIds": []any{first}}},
+			{"a key twice", ada, "create_api_keys", 409, "", m{"userId": ada.UserID, "apiKeys": []any{onCurve(old)}}},
+			{"a key of another user", bob, "create_api_keys", 409, "", m{"userId": bob.UserID, "apiKeys": []any{onCurve(old)}}},
+			{"for an unknown user", s.Root, "create_api_keys", 404, "", m{"userId": unknownID, "apiKeys": []any{another}}},
+			{"an unknown key", ada, "delete_api_keys", 404, "", m{"userId": ada.UserID, "apiKeyIds": []any{unknownID}}},
+			{"another user's key under one's own id", bob, "delete_api_keys", 404, "", m{"userId": bob.UserID, "apiKeyIds": []any{first}}},
+			{"one known, one unknown", ada, "delete_api_keys", 404, "", m{"userId": ada.UserID, "apiKeyIds": []any{first, unknownID}}},
+			{"the last credential", ada, "delete_api_keys", 400, "", m{"userId": ada.UserID, "apiKeyIds": []any{first, mine[2].Get("apiKeyId").Text()}}},
+			{"the keys of an unknown user", s.Root, "get_api_keys", 404, "", m{"userId": unknownID}},
+			{"an unknown user", s.Root, "get_user", 404, "", m{"userId": unknownID}},
+			{"an unknown activity", s.Root, "get_activity", 404, "", m{"activityId": unknownID}},
+		})
 		if left := s.Root.Query(t, "get_api_keys", m{"userId": ada.UserID}).Get("apiKeys").List(); len(left) != 2 {
 			t.Errorf("refused requests changed Ada's keys: %v", left)
 		}

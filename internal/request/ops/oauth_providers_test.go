@@ -69,7 +69,7 @@ func TestCreateUsersWithProviders(t *testing.T) {
 			})
 		}
 
-		state := s.Root.Query(t, "list_users", nil).String()
+		unchanged := usersUnchanged(t, s)
 		good := byToken(issuer, "Web", "new", "web")
 		create := func(list ...any) m { return users(user("New", m{"oauthProviders": list})) }
 		for _, c := range []struct {
@@ -108,9 +108,7 @@ func TestCreateUsersWithProviders(t *testing.T) {
 			))
 			wantField(t, refusal, "users.1.oauthProviders.0.oidcClaims")
 		})
-		if after := s.Root.Query(t, "list_users", nil).String(); after != state {
-			t.Errorf("refused requests changed something:\n%s\n%s", state, after)
-		}
+		unchanged()
 	})
 }
 
@@ -140,15 +138,8 @@ func TestOauthProviders(t *testing.T) {
 			t.Errorf("in the organization: %v", all)
 		}
 
-		state := s.Root.Query(t, "list_users", nil).String()
-		for _, c := range []struct {
-			name      string
-			caller    *Caller
-			operation string
-			status    int
-			code      string
-			params    m
-		}{
+		unchanged := usersUnchanged(t, s)
+		refuseAll(t, []refusedRequest{
 			{"for another user", bob, "create_oauth_providers", 403, "FORBIDDEN", create(byToken(issuer, "x", "x", "x"))},
 			{"deleting another user's", bob, "delete_oauth_providers", 403, "FORBIDDEN", remove(first)},
 			{"again", ada, "create_oauth_providers", 409, "OAUTH_PROVIDER_ALREADY_EXISTS", create(byToken(issuer, "again", "ada", "web"))},
@@ -160,16 +151,8 @@ func TestOauthProviders(t *testing.T) {
 			{"unknown", ada, "delete_oauth_providers", 404, "REQUEST_INVALID", remove(unknownID)},
 			{"known and unknown", ada, "delete_oauth_providers", 404, "REQUEST_INVALID", remove(first, unknownID)},
 			{"of an unknown user", s.Root, "get_oauth_providers", 404, "REQUEST_INVALID", m{"userId": unknownID}},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				if refusal := c.caller.Refused(t, c.status, c.operation, c.params); refusal.Get("turnkeyErrorCode").Text() != c.code {
-					t.Errorf("refusal: %v", refusal)
-				}
-			})
-		}
-		if after := s.Root.Query(t, "list_users", nil).String(); after != state {
-			t.Errorf("refused requests changed something:\n%s\n%s", state, after)
-		}
+		})
+		unchanged()
 
 		deleted := ada.Submit(t, "delete_oauth_providers", remove(ids[1], first)).Get("result", "deleteOauthProvidersResult", "providerIds")
 		if !slices.Equal(texts(deleted), []string{ids[1], first}) {
