@@ -112,7 +112,7 @@ type CreatePoliciesParameters struct {
 type CreatePoliciesResult struct {
 	// Ids of the new policies, in the order of the request.
 	PolicyIDs []string `json:"policyIds"`
-	// What is probably not meant so. Optional.
+	// Probable mistakes in the policies. Optional.
 	Findings []PolicyFinding `json:"findings,omitzero"`
 }
 
@@ -146,7 +146,7 @@ type CreatePolicyParameters struct {
 type CreatePolicyResult struct {
 	// Id of the new policy.
 	PolicyID string `json:"policyId"`
-	// What is probably not meant so. Optional.
+	// Probable mistakes in the policy. Optional.
 	Findings []PolicyFinding `json:"findings,omitzero"`
 }
 
@@ -445,7 +445,7 @@ type CreateWalletAccountsParameters struct {
 	WalletID string `json:"walletId"`
 	// Accounts to derive.
 	Accounts []WalletAccountParameters `json:"accounts"`
-	// Whether to keep the accounts; true when absent. false only tells their addresses.
+	// Whether to keep the accounts; true when absent. false only returns their addresses.
 	// Optional.
 	Persist *bool `json:"persist,omitzero"`
 }
@@ -1535,7 +1535,7 @@ type UpdatePolicyParameters struct {
 type UpdatePolicyResult struct {
 	// Id of the policy.
 	PolicyID string `json:"policyId"`
-	// What is probably not meant so. Optional.
+	// Probable mistakes in the policy. Optional.
 	Findings []PolicyFinding `json:"findings,omitzero"`
 }
 

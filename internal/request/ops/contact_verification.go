@@ -84,14 +84,14 @@ func (c *ClientSignature) check(v *token.Verification, use string) (*usage, erro
 	if err != nil || len(raw) != 64 || !key.VerifyDigest(sha256.Sum256([]byte(c.Message)), raw[:32], raw[32:]) {
 		return nil, wrong("it is not a signature of the message by publicKey")
 	}
-	said := new(usage)
-	if err := json.Unmarshal([]byte(c.Message), said); err != nil {
+	message := new(usage)
+	if err := json.Unmarshal([]byte(c.Message), message); err != nil {
 		return nil, wrong("the message is not the JSON that clients sign")
 	}
-	if said.TokenID != v.ID || said.Type != use {
+	if message.TokenID != v.ID || message.Type != use {
 		return nil, wrong("the message names another token or use")
 	}
-	return said, nil
+	return message, nil
 }
 
 // The uses of a token.

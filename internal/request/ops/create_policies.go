@@ -24,7 +24,7 @@ type CreatePoliciesParams struct {
 // CreatePoliciesResult is the result of create_policies.
 type CreatePoliciesResult struct {
 	PolicyIDs []string  `json:"policyIds" check:"required,each=uuid" doc:"Ids of the new policies, in the order of the request."`
-	Findings  []Finding `json:"findings,omitzero" doc:"What is probably not meant so."`
+	Findings  []Finding `json:"findings,omitzero" doc:"Probable mistakes in the policies."`
 }
 
 func createPolicies(_ context.Context, e activity.Env, p *CreatePoliciesParams) (CreatePoliciesResult, error) {

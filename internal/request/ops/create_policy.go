@@ -32,7 +32,7 @@ func createPolicySpec(version int) activity.Spec {
 // CreatePolicyResult is the result of create_policy.
 type CreatePolicyResult struct {
 	PolicyID string    `json:"policyId" check:"required,uuid" doc:"Id of the new policy."`
-	Findings []Finding `json:"findings,omitzero" doc:"What is probably not meant so."`
+	Findings []Finding `json:"findings,omitzero" doc:"Probable mistakes in the policy."`
 }
 
 func createPolicy(_ context.Context, e activity.Env, p *PolicyParams) (CreatePolicyResult, error) {

@@ -60,7 +60,7 @@ func createPrivateKeys(_ context.Context, e activity.Env, p *CreatePrivateKeysPa
 		if err := newPrivateKey(e, key, public, params.AddressFormats); err != nil {
 			return CreatePrivateKeysResultV2{}, err
 		}
-		result.PrivateKeys = append(result.PrivateKeys, created(key))
+		result.PrivateKeys = append(result.PrivateKeys, createdPrivateKey(key))
 	}
 	return result, nil
 }

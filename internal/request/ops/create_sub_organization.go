@@ -186,11 +186,11 @@ func (p *SubOrganizationParamsV8) verify(e, child activity.Env, userIDs []string
 		return fault.Invalid("invalid verification token: it proves a contact that no root user has")
 	}
 	if p.ClientSignature != nil {
-		said, err := p.ClientSignature.check(v, useSignup)
+		message, err := p.ClientSignature.check(v, useSignup)
 		if err != nil {
 			return err
 		}
-		if err := said.signsUp(&p.RootUsers[i]); err != nil {
+		if err := message.signsUp(&p.RootUsers[i]); err != nil {
 			return err
 		}
 	}
@@ -204,23 +204,23 @@ func (u *usage) signsUp(user *RootUserParamsV5) error {
 	if len(signed) == 0 {
 		signed = u.Signup
 	}
-	var said RootUserParamsV5
+	var signedUp RootUserParamsV5
 	var contact struct {
 		Email       string `json:"email"`
 		PhoneNumber string `json:"phoneNumber"`
 	}
-	if len(signed) == 0 || json.Unmarshal(signed, &said) != nil || json.Unmarshal(signed, &contact) != nil {
+	if len(signed) == 0 || json.Unmarshal(signed, &signedUp) != nil || json.Unmarshal(signed, &contact) != nil {
 		return fault.Invalid("invalid client signature: the message has no signup that can be read")
 	}
 	same := strings.EqualFold(contact.Email, user.UserEmail) && contact.PhoneNumber == user.UserPhoneNumber &&
-		slices.EqualFunc(said.APIKeys, user.APIKeys, func(a, b APIKeyParamsV2) bool {
+		slices.EqualFunc(signedUp.APIKeys, user.APIKeys, func(a, b APIKeyParamsV2) bool {
 			return strings.EqualFold(a.PublicKey, b.PublicKey) && a.CurveType == b.CurveType
 		}) &&
-		slices.EqualFunc(said.Authenticators, user.Authenticators, func(a, b AuthenticatorParamsV2) bool {
+		slices.EqualFunc(signedUp.Authenticators, user.Authenticators, func(a, b AuthenticatorParamsV2) bool {
 			return a.Attestation.CredentialID == b.Attestation.CredentialID &&
 				a.Attestation.AttestationObject == b.Attestation.AttestationObject
 		}) &&
-		slices.EqualFunc(said.OauthProviders, user.OauthProviders, func(a, b OauthProviderParamsV2) bool {
+		slices.EqualFunc(signedUp.OauthProviders, user.OauthProviders, func(a, b OauthProviderParamsV2) bool {
 			return a.OidcToken == b.OidcToken && (a.OidcClaims == nil) == (b.OidcClaims == nil) &&
 				(a.OidcClaims == nil || *a.OidcClaims == *b.OidcClaims)
 		})

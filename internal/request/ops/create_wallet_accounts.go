@@ -22,7 +22,7 @@ var CreateWalletAccounts = activity.Op[CreateWalletAccountsParams, CreateWalletA
 type CreateWalletAccountsParams struct {
 	WalletID string          `json:"walletId" check:"required,uuid" doc:"Wallet to derive from."`
 	Accounts []AccountParams `json:"accounts" check:"required,min=1,max=100" doc:"Accounts to derive."`
-	Persist  *bool           `json:"persist,omitzero" doc:"Whether to keep the accounts; true when absent. false only tells their addresses."`
+	Persist  *bool           `json:"persist,omitzero" doc:"Whether to keep the accounts; true when absent. false only returns their addresses."`
 }
 
 // CreateWalletAccountsResult is the result of create_wallet_accounts.

@@ -10,9 +10,9 @@ import (
 
 // This file holds what API keys, passkeys and OpenID identities have in common.
 
-// drop takes the elements with these ids out of the user's list of credentials,
+// deleteCredentials takes the elements with these ids out of the user's list of credentials,
 // all or none.
-func drop[T any](u *domain.User, list *[]T, label string, idOf func(T) string, ids []string) error {
+func deleteCredentials[T any](u *domain.User, list *[]T, label string, idOf func(T) string, ids []string) error {
 	for _, id := range ids {
 		i := slices.IndexFunc(*list, func(c T) bool { return idOf(c) == id })
 		if i < 0 {
@@ -23,8 +23,8 @@ func drop[T any](u *domain.User, list *[]T, label string, idOf func(T) string, i
 	return nil
 }
 
-// credential finds a credential of any user by its id.
-func credential[T any](r activity.Reader, label, id string, of func(*domain.User) []T, idOf func(T) string) (found T, err error) {
+// findCredential finds a credential of any user by its id.
+func findCredential[T any](r activity.Reader, label, id string, of func(*domain.User) []T, idOf func(T) string) (found T, err error) {
 	users, err := r.Tx.Users().List("", 0)
 	if err != nil {
 		return found, err

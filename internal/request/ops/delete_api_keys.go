@@ -35,7 +35,7 @@ type DeleteAPIKeysResult struct {
 
 func deleteAPIKeys(_ context.Context, e activity.Env, p *DeleteAPIKeysParams) (DeleteAPIKeysResult, error) {
 	err := editUser(e, p.UserID, func(u *domain.User) error {
-		return drop(u, &u.APIKeys, "API key", func(k domain.APIKey) string { return k.ID }, p.APIKeyIDs)
+		return deleteCredentials(u, &u.APIKeys, "API key", func(k domain.APIKey) string { return k.ID }, p.APIKeyIDs)
 	})
 	return DeleteAPIKeysResult{APIKeyIDs: p.APIKeyIDs}, err
 }

@@ -31,7 +31,7 @@ type DeleteAuthenticatorsResult struct {
 
 func deleteAuthenticators(_ context.Context, e activity.Env, p *DeleteAuthenticatorsParams) (DeleteAuthenticatorsResult, error) {
 	err := editUser(e, p.UserID, func(u *domain.User) error {
-		return drop(u, &u.Authenticators, "authenticator", func(a domain.Authenticator) string { return a.ID }, p.AuthenticatorIDs)
+		return deleteCredentials(u, &u.Authenticators, "authenticator", func(a domain.Authenticator) string { return a.ID }, p.AuthenticatorIDs)
 	})
 	return DeleteAuthenticatorsResult{AuthenticatorIDs: p.AuthenticatorIDs}, err
 }

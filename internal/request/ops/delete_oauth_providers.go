@@ -31,7 +31,7 @@ type DeleteOauthProvidersResult struct {
 
 func deleteOauthProviders(_ context.Context, e activity.Env, p *DeleteOauthProvidersParams) (DeleteOauthProvidersResult, error) {
 	err := editUser(e, p.UserID, func(u *domain.User) error {
-		return drop(u, &u.OAuthProviders, "OAuth provider", func(o domain.OAuthProvider) string { return o.ID }, p.ProviderIDs)
+		return deleteCredentials(u, &u.OAuthProviders, "OAuth provider", func(o domain.OAuthProvider) string { return o.ID }, p.ProviderIDs)
 	})
 	return DeleteOauthProvidersResult{ProviderIDs: p.ProviderIDs}, err
 }

@@ -64,7 +64,7 @@ func deleteSubOrganization(ctx context.Context, e activity.Env, p *DeleteSubOrga
 			return DeleteSubOrganizationResult{}, err
 		}
 	}
-	if err := clear(e); err != nil {
+	if err := clearOrganization(e); err != nil {
 		return DeleteSubOrganizationResult{}, err
 	}
 	err = e.Tx.Organizations().Edit(org.ID, func(o *domain.Organization) error {
@@ -74,8 +74,8 @@ func deleteSubOrganization(ctx context.Context, e activity.Env, p *DeleteSubOrga
 	return DeleteSubOrganizationResult{SubOrganizationUUID: org.ID}, err
 }
 
-// clear deletes what is left of an organization without keys.
-func clear(e activity.Env) error {
+// clearOrganization deletes what is left of an organization without keys.
+func clearOrganization(e activity.Env) error {
 	targets, err := e.Tx.ImportTargets().List("", 0)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ import (
 func signFacts(f activity.Facts, signWith string) (*signer, error) {
 	key, err := findSigner(f.Tx, signWith)
 	if err != nil {
-		return nil, absent(err)
+		return nil, ignoreMissing(err)
 	}
 	if key.account == nil {
 		f.PrivateKey = privateKeyFact(key.privateKey)
@@ -38,8 +38,8 @@ func signFacts(f activity.Facts, signWith string) (*signer, error) {
 	return key, nil
 }
 
-// absent drops the error that a target is missing.
-func absent(err error) error {
+// ignoreMissing drops the error that a target is missing.
+func ignoreMissing(err error) error {
 	if refusal, ok := fault.As(err); ok && refusal.Code == fault.NotFound {
 		return nil
 	}

@@ -27,7 +27,7 @@ type GetAPIKeyReply struct {
 }
 
 func getAPIKey(_ context.Context, r activity.Reader, p *GetAPIKeyParams) (GetAPIKeyReply, error) {
-	key, err := credential(r, "API key", p.APIKeyID,
+	key, err := findCredential(r, "API key", p.APIKeyID,
 		func(u *domain.User) []domain.APIKey { return u.APIKeys }, func(k domain.APIKey) string { return k.ID })
 	return GetAPIKeyReply{APIKey: record.OfAPIKey(key)}, err
 }

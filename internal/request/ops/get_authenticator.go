@@ -27,7 +27,7 @@ type GetAuthenticatorReply struct {
 }
 
 func getAuthenticator(_ context.Context, r activity.Reader, p *GetAuthenticatorParams) (GetAuthenticatorReply, error) {
-	found, err := credential(r, "authenticator", p.AuthenticatorID,
+	found, err := findCredential(r, "authenticator", p.AuthenticatorID,
 		func(u *domain.User) []domain.Authenticator { return u.Authenticators }, func(a domain.Authenticator) string { return a.ID })
 	return GetAuthenticatorReply{Authenticator: record.OfAuthenticator(found)}, err
 }

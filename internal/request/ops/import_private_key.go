@@ -47,5 +47,5 @@ func importPrivateKey(_ context.Context, e activity.Env, p *ImportPrivateKeyPara
 	if err := newPrivateKey(e, key, public, p.AddressFormats); err != nil {
 		return CreatedPrivateKey{}, err
 	}
-	return created(key), nil
+	return createdPrivateKey(key), nil
 }

@@ -82,11 +82,11 @@ func otpLogin(e activity.Env, p *OTPLoginBase, signature *ClientSignature) (Logi
 	}
 	switch {
 	case signature != nil:
-		said, err := signature.check(v, useLogin)
+		message, err := signature.check(v, useLogin)
 		if err != nil {
 			return LoginResult{}, err
 		}
-		if said.Login == nil || said.Login.PublicKey != p.PublicKey {
+		if message.Login == nil || message.Login.PublicKey != p.PublicKey {
 			return LoginResult{}, fault.Invalid("invalid client signature: the message names another public key")
 		}
 	case v.PublicKey != "" && v.PublicKey != p.PublicKey:

@@ -39,13 +39,13 @@ type CreatedPrivateKey struct {
 	Addresses    []record.Address `json:"addresses" check:"required" doc:"Addresses of the key."`
 }
 
-func created(k *domain.PrivateKey) CreatedPrivateKey {
+func createdPrivateKey(k *domain.PrivateKey) CreatedPrivateKey {
 	return CreatedPrivateKey{PrivateKeyID: k.ID, Addresses: record.Each(k.Addresses, record.OfAddress)}
 }
 
 // newPrivateKey records a key that is in the vault already.
 func newPrivateKey(e activity.Env, k *domain.PrivateKey, publicKey []byte, formats []address.Format) error {
-	if err := checkRoom(e.Limits.PrivateKeys, "private keys", func(n int) (int, error) {
+	if err := checkLimit(e.Limits.PrivateKeys, "private keys", func(n int) (int, error) {
 		list, err := e.Tx.PrivateKeys().List("", n)
 		return len(list), err
 	}); err != nil {

@@ -68,7 +68,7 @@ func (p *UpdatePolicyParamsV2) Check(problems *schema.Problems) {
 // UpdatePolicyResult is the result of update_policy.
 type UpdatePolicyResult struct {
 	PolicyID string    `json:"policyId" check:"required,uuid" doc:"Id of the policy."`
-	Findings []Finding `json:"findings,omitzero" doc:"What is probably not meant so."`
+	Findings []Finding `json:"findings,omitzero" doc:"Probable mistakes in the policy."`
 }
 
 func updatePolicy(_ context.Context, e activity.Env, p *UpdatePolicyParamsV2) (UpdatePolicyResult, error) {

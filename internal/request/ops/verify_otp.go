@@ -70,7 +70,7 @@ func verifyOTP(_ context.Context, e activity.Env, p *VerifyOTPParams) (VerifyOTP
 	if err != nil {
 		return VerifyOTPResult{}, err
 	}
-	return verified(e, otp, p.PublicKey, p.ExpirationSeconds)
+	return writeVerification(e, otp, p.PublicKey, p.ExpirationSeconds)
 }
 
 func verifyOTPV2(_ context.Context, e activity.Env, p *VerifyOTPParamsV2) (VerifyOTPResult, error) {
@@ -97,11 +97,11 @@ func verifyOTPV2(_ context.Context, e activity.Env, p *VerifyOTPParamsV2) (Verif
 	if err != nil {
 		return VerifyOTPResult{}, err
 	}
-	return verified(e, otp, key, p.ExpirationSeconds)
+	return writeVerification(e, otp, key, p.ExpirationSeconds)
 }
 
-// verified writes the proof.
-func verified(e activity.Env, otp *domain.OTP, publicKey string, seconds schema.Uint64) (VerifyOTPResult, error) {
+// writeVerification writes the token that proves the contact.
+func writeVerification(e activity.Env, otp *domain.OTP, publicKey string, seconds schema.Uint64) (VerifyOTPResult, error) {
 	if seconds == 0 {
 		seconds = 3600
 	}

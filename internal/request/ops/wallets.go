@@ -52,7 +52,7 @@ type derived struct {
 
 // newWallet records a wallet whose seed is in the vault already.
 func newWallet(e activity.Env, w *domain.Wallet) error {
-	if err := checkRoom(e.Limits.Wallets, "wallets", func(n int) (int, error) {
+	if err := checkLimit(e.Limits.Wallets, "wallets", func(n int) (int, error) {
 		list, err := e.Tx.Wallets().List("", n)
 		return len(list), err
 	}); err != nil {
@@ -62,9 +62,9 @@ func newWallet(e activity.Env, w *domain.Wallet) error {
 	return e.Tx.Wallets().Insert(w)
 }
 
-// checkRoom refuses one more of a thing of which there are limit already.
-// count returns how many there are, counting no further than it is told.
-func checkRoom(limit int, things string, count func(most int) (int, error)) error {
+// checkLimit refuses one more of things of which there are limit already. count
+// returns how many there are, counting no further than most.
+func checkLimit(limit int, things string, count func(most int) (int, error)) error {
 	if limit == 0 {
 		return nil
 	}
