@@ -14,7 +14,7 @@ import (
 // is not one JSON object.
 func jsonDocument(data []byte) (*yaml.Node, bool) {
 	j := &jsonReader{
-		Decoder: jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true)), // plain tells them, with lines
+		Decoder: jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true)), // checkKeys reports them, with lines
 		data:    data, line: 1,
 	}
 	if j.PeekKind() != '{' {

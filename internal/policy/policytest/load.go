@@ -72,15 +72,11 @@ func Parse(path string, data []byte, read func(name string) ([]byte, error)) (*F
 	shape := schema.Of[content]()
 	r := &reader{
 		File: &File{Path: path}, read: read,
-		keys: keysOf(shape), names: map[string]map[string]named{}, taken: map[string]bool{},
+		names: map[string]map[string]named{}, taken: map[string]bool{},
 	}
 	// What a later step says means nothing while an earlier one is in doubt.
 	for _, step := range []func(){
-		func() {
-			if r.root = r.document(data); r.root != nil {
-				r.plain(r.root, "")
-			}
-		},
+		func() { r.document(data, keysOf(shape)) },
 		func() { r.shape(shape) },
 		func() { r.readUsers(); r.readWallets(); r.interfaces() },
 		func() { r.policies(); r.cases() },
@@ -99,7 +95,6 @@ type reader struct {
 	*File
 	read     func(name string) ([]byte, error)
 	root     *yaml.Node
-	keys     map[string][]string // known keys of a mapping by its path
 	names    map[string]map[string]named
 	taken    map[string]bool // ids, credentials and addresses that are in use
 	mistakes []Mistake

@@ -1,120 +1,46 @@
 package policytest
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
-	"latchkey/internal/suggest"
+	"latchkey/internal/strictyaml"
 )
 
-// document returns the root of the only document of a file; nil, and a mistake,
-// when there is none that can be read.
-func (r *reader) document(data []byte) *yaml.Node {
-	if root, ok := jsonDocument(data); ok {
-		return root
+// document reads the only document of a file.
+func (r *reader) document(data []byte, keys map[string][]string) {
+	y := &strictyaml.Reader{Keys: keys}
+	root, ok := jsonDocument(data)
+	if !ok {
+		root = y.Document(data)
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	var first, second yaml.Node
-	if err := decoder.Decode(&first); err != nil && !errors.Is(err, io.EOF) {
-		r.syntax(err)
-		return nil
-	}
-	if len(first.Content) == 0 || first.Content[0].Kind != yaml.MappingNode {
+	switch {
+	case root != nil && root.Kind == yaml.MappingNode:
+		checkKeys(y, "", root)
+	case len(y.Problems) == 0:
 		r.at(1, "the file must hold a mapping with the key policies")
-		return nil
 	}
-	switch err := decoder.Decode(&second); {
-	case err == nil:
-		r.at(second.Line, "a second document begins here: a file is one document")
-	case !errors.Is(err, io.EOF):
-		r.syntax(err)
+	for _, p := range y.Problems {
+		r.at(p.Line, "%s", p.Message)
 	}
-	return first.Content[0]
+	r.root = root
 }
 
-var syntaxLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
-
-// syntax reports what the YAML reader could not read. It tells at most a line.
-func (r *reader) syntax(err error) {
-	text := err.Error()
-	m := syntaxLine.FindStringSubmatch(text)
-	line, _ := strconv.Atoi(m[1])
-	r.at(line, "not valid YAML: %s", text[len(m[0]):])
-}
-
-// plain refuses whatever makes the meaning of a line depend on another one, and
-// keys that are unknown or given twice. Inside raw values any key goes.
-func (r *reader) plain(n *yaml.Node, path string) {
-	if n.Anchor != "" || n.Kind == yaml.AliasNode {
-		r.at(n.Line, "anchors (&name) and aliases (*name) are not allowed")
-		return
+// checkKeys looks at the keys of all mappings in n.
+func checkKeys(y *strictyaml.Reader, path string, n *yaml.Node) {
+	for key, value := range y.Members(path, n) {
+		checkKeys(y, join(path, key.Value), value)
 	}
-	if tag := n.ShortTag(); n.Kind != yaml.ScalarNode && tag != "!!map" && tag != "!!seq" {
-		r.at(n.Line, "a value with the tag %s is not allowed", tag)
-	}
-	switch n.Kind {
-	case yaml.SequenceNode:
-		for _, c := range n.Content {
-			r.plain(c, join(path, "0"))
-		}
-	case yaml.MappingNode:
-		seen := map[string]int{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := n.Content[i], n.Content[i+1]
-			if key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str" || key.Anchor != "" {
-				r.at(key.Line, "a key must be a plain name")
-				continue
-			}
-			if line, twice := seen[key.Value]; twice {
-				r.at(key.Line, "%s is given twice: first on line %d", key.Value, line)
-				continue
-			}
-			seen[key.Value] = key.Line
-			known, fixed := r.keys[path]
-			if fixed && !slices.Contains(known, key.Value) {
-				r.at(key.Line, "unknown key %q; the nearest known key is %q", key.Value, r.meant(key.Value, known))
-				continue
-			}
-			r.plain(value, join(path, key.Value))
-		}
+	for i, element := range y.Elements(n) {
+		checkKeys(y, join(path, strconv.Itoa(i)), element)
 	}
 }
 
-// meant guesses which key was meant: one of the same mapping, unless the very
-// name exists in one other only; then it is the indentation that is wrong.
-func (r *reader) meant(name string, here []string) string {
-	if i := slices.IndexFunc(here, func(k string) bool {
-		return len(name) > 2 && strings.Contains(strings.ToLower(k), strings.ToLower(name))
-	}); i >= 0 {
-		return here[i]
-	}
-	var elsewhere []string
-	for path, known := range r.keys {
-		if slices.Contains(known, name) {
-			elsewhere = append(elsewhere, strings.ReplaceAll(join(path, name), ".0.", "[]."))
-		}
-	}
-	if len(elsewhere) == 1 {
-		return elsewhere[0]
-	}
-	// However far: a name that is printed with no suggestion helps nobody.
-	return suggest.Name(name, 1000, here)
-}
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
+func join(path, key string) string { return strictyaml.Join(path, key) }
 
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
@@ -153,9 +79,7 @@ func (r *reader) json(out jsontext.Value, n *yaml.Node, path string, expand func
 }
 
 func (r *reader) scalar(out jsontext.Value, n *yaml.Node) jsontext.Value {
-	switch tag := n.ShortTag(); tag {
-	case "!!str", "!!timestamp":
-		return quote(out, n.Value)
+	switch n.ShortTag() {
 	case "!!null":
 		return append(out, "null"...)
 	case "!!bool":
@@ -168,10 +92,8 @@ func (r *reader) scalar(out jsontext.Value, n *yaml.Node) jsontext.Value {
 			r.at(n.Line, "%q reads as a number in another notation; put it in quotes if it is text", n.Value)
 		}
 		return append(out, n.Value...)
-	default:
-		r.at(n.Line, "a value with the tag %s is not allowed", tag)
-		return append(out, "null"...)
 	}
+	return quote(out, n.Value)
 }
 
 // short says that the elements of the list may be names instead of mappings.

@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"latchkey/internal/strictyaml"
 )
 
 // Whatever the bytes, Parse answers with a config inside the documented ranges
-// or with mistakes that have a place, and twice the same.
+// or with problems that have a place, and twice the same.
 func FuzzParse(f *testing.F) {
 	if example, err := os.ReadFile("../../../deploy/latchkey.example.yaml"); err == nil {
 		f.Add(example)
@@ -34,9 +36,9 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("two readings differ: %s\n%v\n%v", diff, err, err2)
 		}
 		if err != nil {
-			var e *Error
-			if !errors.As(err, &e) || len(e.Mistakes) == 0 {
-				t.Fatalf("not a list of mistakes: %v", err)
+			var e *strictyaml.Error
+			if !errors.As(err, &e) || len(e.Problems) == 0 {
+				t.Fatalf("not a list of problems: %v", err)
 			}
 			for line := range strings.Lines(err.Error()) {
 				if !place.MatchString(line) {

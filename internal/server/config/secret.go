@@ -71,7 +71,7 @@ func (p *parser) readSecret(path string, n *yaml.Node, want string) (Secret, boo
 	}
 	for _, source := range []string{inFile, inEnvironment} {
 		if rest, ok := strings.CutPrefix(v, source); ok && (rest == "" || strings.ContainsRune(rest, 0)) {
-			p.mistake(n, "%s must name something after %s", path, source)
+			p.Problemf(n, "%s must name something after %s", path, source)
 			return "", false
 		}
 	}
@@ -93,7 +93,7 @@ func (p *parser) webAddress(to *Secret) func(string, *yaml.Node) {
 		case known:
 			*to = s
 		default:
-			p.mistake(n, "%s must be %s", path, want)
+			p.Problemf(n, "%s must be %s", path, want)
 		}
 	}
 }

@@ -24,9 +24,9 @@ func settings(p *parser, c *Config) map[string]setting {
 		}, after: func(n *yaml.Node) {
 			switch {
 			case c.TLS.Certificate == "" && c.TLS.Key != "":
-				p.mistake(n, "tls.key is set without tls.certificate: set both or neither")
+				p.Problemf(n, "tls.key is set without tls.certificate: set both or neither")
 			case c.TLS.Certificate != "" && c.TLS.Key == "":
-				p.mistake(n, "tls.certificate is set without tls.key: set both or neither")
+				p.Problemf(n, "tls.certificate is set without tls.key: set both or neither")
 			}
 		}},
 		"log": {below: map[string]setting{

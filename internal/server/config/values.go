@@ -20,7 +20,7 @@ import (
 // what was wanted.
 func (p *parser) text(path string, n *yaml.Node, want string) (string, bool) {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
-		p.mistake(n, "%s must be %s, not %s", path, want, kind(n))
+		p.Problemf(n, "%s must be %s, not %s", path, want, kind(n))
 		return "", false
 	}
 	return n.Value, true
@@ -35,7 +35,7 @@ func (p *parser) oneOf(to *string, allowed ...string) func(string, *yaml.Node) {
 		case slices.Contains(allowed, v):
 			*to = v
 		default:
-			p.mistake(n, "%s must be %s, not %s", path, want, show(v))
+			p.Problemf(n, "%s must be %s, not %s", path, want, show(v))
 		}
 	}
 }
@@ -53,11 +53,11 @@ func (p *parser) address(to *string, optional bool) func(string, *yaml.Node) {
 		}
 		_, port, err := net.SplitHostPort(v)
 		if err != nil {
-			p.mistake(n, "%s must be %s, not %s", path, want, show(v))
+			p.Problemf(n, "%s must be %s, not %s", path, want, show(v))
 			return
 		}
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-			p.mistake(n, "%s must end in a port from 0 to 65535, not %s", path, show(port))
+			p.Problemf(n, "%s must end in a port from 0 to 65535, not %s", path, show(port))
 			return
 		}
 		*to = v
@@ -70,7 +70,7 @@ func (p *parser) path(to *string, of string) func(string, *yaml.Node) {
 		switch {
 		case !ok:
 		case strings.ContainsRune(v, 0):
-			p.mistake(n, "%s must be the path of %s: it holds a zero byte", path, of)
+			p.Problemf(n, "%s must be the path of %s: it holds a zero byte", path, of)
 		case v == "":
 			*to = ""
 		default:
@@ -94,11 +94,11 @@ func (p *parser) keySource(to *string) func(string, *yaml.Node) {
 		case v == "":
 			*to = ""
 		case rest == "" || strings.ContainsRune(rest, 0):
-			p.mistake(n, "%s must be %s", path, want)
+			p.Problemf(n, "%s must be %s", path, want)
 		case kind == "file", kind == "passphrase", kind == "env", kind == "fd" && notNumber == nil:
 			*to = v // Parse resolves the path
 		default:
-			p.mistake(n, "%s must be %s", path, want)
+			p.Problemf(n, "%s must be %s", path, want)
 		}
 	}
 }
@@ -122,24 +122,24 @@ func (p *parser) store(to *string) func(string, *yaml.Node) {
 		if file, ok := strings.CutPrefix(v, "sqlite:"); ok {
 			switch {
 			case file == "" || strings.ContainsRune(file, 0):
-				p.mistake(n, "%s must name a file after sqlite:", path)
+				p.Problemf(n, "%s must name a file after sqlite:", path)
 			case file == ":memory:":
-				p.mistake(n, "%s cannot be in memory: a server would forget everything; name a file after sqlite:", path)
+				p.Problemf(n, "%s cannot be in memory: a server would forget everything; name a file after sqlite:", path)
 			case strings.HasPrefix(file, "//") && !strings.HasPrefix(file, "///"):
-				p.mistake(n, "%s must be sqlite:PATH without //, which would make the path's first part a host", path)
+				p.Problemf(n, "%s must be sqlite:PATH without //, which would make the path's first part a host", path)
 			case strings.ContainsAny(file, "?#"):
-				p.mistake(n, "%s takes no options after the path of the file", path)
+				p.Problemf(n, "%s takes no options after the path of the file", path)
 			default:
 				*to = v // Parse resolves the path
 			}
 			return
 		}
 		if !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://") {
-			p.mistake(n, "%s must be %s", path, want)
+			p.Problemf(n, "%s must be %s", path, want)
 			return
 		}
 		if _, err := url.Parse(v); err != nil {
-			p.mistake(n, "%s is not a valid postgres:// URL (characters of a password such as : / ? # @ %% must be percent-encoded)", path)
+			p.Problemf(n, "%s is not a valid postgres:// URL (characters of a password such as : / ? # @ %% must be percent-encoded)", path)
 			return
 		}
 		*to = v
@@ -159,9 +159,9 @@ func (p *parser) duration(to *time.Duration) func(string, *yaml.Node) {
 		d, err := time.ParseDuration(v)
 		switch {
 		case err != nil:
-			p.mistake(n, "%s must be %s, not %s", path, want, show(v))
+			p.Problemf(n, "%s must be %s, not %s", path, want, show(v))
 		case d <= 0 || d > maxDuration:
-			p.mistake(n, "%s must be more than 0 and at most 24h, not %s", path, show(v))
+			p.Problemf(n, "%s must be more than 0 and at most 24h, not %s", path, show(v))
 		default:
 			*to = d
 		}
@@ -178,12 +178,12 @@ func (p *parser) size(to *int64, least, most int64) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		tag := n.ShortTag()
 		if n.Kind != yaml.ScalarNode || tag != "!!str" && tag != "!!int" {
-			p.mistake(n, "%s must be %s, not %s", path, want, kind(n))
+			p.Problemf(n, "%s must be %s, not %s", path, want, kind(n))
 			return
 		}
 		m := byteSize.FindStringSubmatch(n.Value)
 		if m == nil && !wholeNumber.MatchString(n.Value) {
-			p.mistake(n, "%s must be %s, not %s", path, want, show(n.Value))
+			p.Problemf(n, "%s must be %s, not %s", path, want, show(n.Value))
 			return
 		}
 		var v int64
@@ -196,7 +196,7 @@ func (p *parser) size(to *int64, least, most int64) func(string, *yaml.Node) {
 			v = count * unit
 		}
 		if v < least || v > most {
-			p.mistake(n, "%s must be from %s to %s, not %s", path, sizeText(least), sizeText(most), show(n.Value))
+			p.Problemf(n, "%s must be from %s to %s, not %s", path, sizeText(least), sizeText(most), show(n.Value))
 			return
 		}
 		*to = v
@@ -214,17 +214,17 @@ func (p *parser) count(to *int) func(string, *yaml.Node) {
 	const want = "a whole number (0 = unlimited)"
 	return func(path string, n *yaml.Node) {
 		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" {
-			p.mistake(n, "%s must be %s, not %s", path, want, kind(n))
+			p.Problemf(n, "%s must be %s, not %s", path, want, kind(n))
 			return
 		}
 		// YAML also reads 0x10, 1_000 and octal 010; a limit is written plainly.
 		if !wholeNumber.MatchString(n.Value) {
-			p.mistake(n, "%s must be %s, not %s", path, want, show(n.Value))
+			p.Problemf(n, "%s must be %s, not %s", path, want, show(n.Value))
 			return
 		}
 		v, err := strconv.ParseInt(n.Value, 10, 32)
 		if err != nil || v < 0 {
-			p.mistake(n, "%s must be from 0 to %d, not %s", path, math.MaxInt32, show(n.Value))
+			p.Problemf(n, "%s must be from 0 to %d, not %s", path, math.MaxInt32, show(n.Value))
 			return
 		}
 		*to = int(v)

@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
+
+	"latchkey/internal/strictyaml"
 )
 
 // This file holds how the settings of mail and SMS are checked. Whether they
@@ -25,7 +27,7 @@ func (p *parser) host(to *string) func(string, *yaml.Node) {
 		case v == "", net.ParseIP(v) != nil, hostName.MatchString(v) && len(v) <= 253:
 			*to = v
 		default:
-			p.mistake(n, "%s must be %s, not %s", path, want, show(v))
+			p.Problemf(n, "%s must be %s, not %s", path, want, show(v))
 		}
 	}
 }
@@ -34,12 +36,12 @@ func (p *parser) port(to *int) func(string, *yaml.Node) {
 	const want = "a port from 1 to 65535 (0 = the usual one)"
 	return func(path string, n *yaml.Node) {
 		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" {
-			p.mistake(n, "%s must be %s, not %s", path, want, kind(n))
+			p.Problemf(n, "%s must be %s, not %s", path, want, kind(n))
 			return
 		}
 		v, err := strconv.ParseUint(n.Value, 10, 16)
 		if err != nil || !wholeNumber.MatchString(n.Value) {
-			p.mistake(n, "%s must be %s, not %s", path, want, show(n.Value))
+			p.Problemf(n, "%s must be %s, not %s", path, want, show(n.Value))
 			return
 		}
 		*to = int(v)
@@ -53,7 +55,7 @@ func (p *parser) line(to *string) func(string, *yaml.Node) {
 		switch {
 		case !ok:
 		case strings.ContainsFunc(v, unicode.IsControl):
-			p.mistake(n, "%s must be one line without control characters", path)
+			p.Problemf(n, "%s must be one line without control characters", path)
 		default:
 			*to = v
 		}
@@ -78,7 +80,7 @@ func (p *parser) email(to *string) func(string, *yaml.Node) {
 		case v == "" || isEmail(v):
 			*to = v
 		default:
-			p.mistake(n, "%s must be %s, and nothing else", path, wantEmail)
+			p.Problemf(n, "%s must be %s, and nothing else", path, wantEmail)
 		}
 	}
 }
@@ -92,18 +94,15 @@ func isEmail(v string) bool {
 func (p *parser) senders(to *[]string) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
-			p.mistake(n, "%s must be a list of e-mail addresses and domains, not %s", path, kind(n))
+			p.Problemf(n, "%s must be a list of e-mail addresses and domains, not %s", path, kind(n))
 			return
 		}
 		var all []string
-		for i, element := range n.Content {
-			if element.Kind == yaml.AliasNode {
-				continue // already refused
-			}
+		for i, element := range p.Elements(n) {
 			place := path + "[" + strconv.Itoa(i) + "]"
 			v, ok := p.text(place, element, wantEmail+", or a domain")
 			if ok && !isEmail(v) && !hostName.MatchString(v) {
-				p.mistake(element, "%s must be %s, or a domain", place, wantEmail)
+				p.Problemf(element, "%s must be %s, or a domain", place, wantEmail)
 			}
 			all = append(all, v)
 		}
@@ -117,22 +116,18 @@ var headerName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 func (p *parser) headers(to *map[string]Secret) func(string, *yaml.Node) {
 	return func(path string, n *yaml.Node) {
 		if n.Kind != yaml.MappingNode {
-			p.mistake(n, "%s must hold headers (name: value), not %s", path, kind(n))
+			p.Problemf(n, "%s must hold headers (name: value), not %s", path, kind(n))
 			return
 		}
 		all, seen := map[string]Secret{}, map[string]int{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := n.Content[i], n.Content[i+1]
-			if key.Kind == yaml.AliasNode || value.Kind == yaml.AliasNode {
-				continue // already refused
-			}
-			if key.Kind != yaml.ScalarNode || !headerName.MatchString(key.Value) {
-				p.mistake(key, "%s: the name of a header must be letters, digits and hyphens", path)
+		for key, value := range p.Members(path, n) {
+			if !headerName.MatchString(key.Value) {
+				p.Problemf(key, "%s: the name of a header must be letters, digits and hyphens", path)
 				continue
 			}
-			place, name := join(path, key.Value), strings.ToLower(key.Value)
+			place, name := strictyaml.Join(path, key.Value), strings.ToLower(key.Value)
 			if before, ok := seen[name]; ok {
-				p.mistake(key, "%s is set twice: first on line %d", place, before)
+				p.Problemf(key, "%s is given twice: first on line %d", place, before)
 				continue
 			}
 			seen[name] = key.Line
@@ -151,19 +146,19 @@ func (p *parser) wholeMail(n *yaml.Node, m *Mail) {
 	rest := m.CA + m.Username + string(m.Password) + m.From + m.FromName + strings.Join(m.AllowFrom, "") + m.Hello
 	switch {
 	case m.Host == "" && rest != "":
-		p.mistake(n, "mail.host is missing: without it no mail is sent, whatever else is set")
+		p.Problemf(n, "mail.host is missing: without it no mail is sent, whatever else is set")
 	case m.Host != "" && m.From == "":
-		p.mistake(n, "mail.from is missing: mail needs an address to come from")
+		p.Problemf(n, "mail.from is missing: mail needs an address to come from")
 	case m.Username != "" && m.Password == "":
-		p.mistake(n, "mail.username is set without mail.password: set both or neither")
+		p.Problemf(n, "mail.username is set without mail.password: set both or neither")
 	case m.Username == "" && m.Password != "":
-		p.mistake(n, "mail.password is set without mail.username: set both or neither")
+		p.Problemf(n, "mail.password is set without mail.username: set both or neither")
 	}
 }
 
 // wholeSMS looks at the section as a whole.
 func (p *parser) wholeSMS(n *yaml.Node, s *SMS) {
 	if s.URL == "" && (len(s.Headers) > 0 || s.Body != "" || s.CA != "") {
-		p.mistake(n, "sms.url is missing: without it no SMS is sent, whatever else is set")
+		p.Problemf(n, "sms.url is missing: without it no SMS is sent, whatever else is set")
 	}
 }

@@ -21,13 +21,13 @@ import (
 var layers = [][]string{
 	{"internal/fault", "internal/ids", "internal/suggest", "internal/lru", "internal/keys/curve", "internal/secretfile", "internal/policy/fact", "internal/store/migration", "internal/chain/rlp", "internal/keys/vault/internal/k256", "internal/keys/vault/internal/secret"},
 	{
-		"internal/schema", "internal/server/config", "internal/keys/address", "internal/keys/derivation", "internal/keys/vault/bundle",
+		"internal/schema", "internal/strictyaml", "internal/keys/address", "internal/keys/derivation", "internal/keys/vault/bundle",
 		"internal/keys/vault/internal/seal", "internal/keys/vault/internal/hd", "internal/keys/vault/internal/mnemonic",
 		"internal/keys/vault/internal/sign", "internal/keys/vault/internal/hpkebox",
 		"internal/chain/eth", "internal/chain/sol", "internal/chain/btc", "internal/chain/tron",
 		"internal/chain/abi", "internal/chain/idl", "internal/policy", "internal/outbox/notify", "internal/proof/passkey",
 	},
-	{"internal/domain", "internal/proof/stamp", "internal/keys/vault", "internal/chain/describe"},
+	{"internal/domain", "internal/server/config", "internal/proof/stamp", "internal/keys/vault", "internal/chain/describe"},
 	{"internal/store", "internal/request/record", "internal/proof/token", "internal/proof/oidc", "internal/keys/vault/unseal"},
 	{"internal/request/decide", "internal/store/group"},
 	{"internal/request/activity"},
@@ -128,6 +128,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/proof/token":       {"FuzzRead"},
 		"internal/request/engine":    {"FuzzEnvelope"},
 		"internal/server/config":     {"FuzzParse", "FuzzStorePassword"},
+		"internal/strictyaml":        {"FuzzDocument"},
 
 		"internal/keys/vault":                   {"FuzzImportBundle"},
 		"internal/keys/vault/bundle":            {"FuzzParseEncrypted"},
