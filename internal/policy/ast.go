@@ -78,10 +78,10 @@ type number struct {
 	big   *fact.Number
 }
 
-// literal says that the node is a constant that was written as such.
+// literal reports whether the node is a constant that was written as such.
 func (n *node) literal() bool { return n.op == opText || n.op == opNumber || n.op == opBool }
 
-// quantifier says that the node binds a variable in y to the elements of x.
+// quantifier reports whether the node binds a variable in y to the elements of x.
 func (n *node) quantifier() bool { return n.op == opAny || n.op == opAll || n.op == opFilter }
 
 // children calls f with every operand, from left to right.
@@ -96,8 +96,8 @@ func (n *node) children(f func(*node)) {
 	}
 }
 
-// every calls f with n and all that is below.
-func (n *node) every(f func(*node)) {
+// visit calls f with n and all that is below.
+func (n *node) visit(f func(*node)) {
 	f(n)
-	n.children(func(c *node) { c.every(f) })
+	n.children(func(c *node) { c.visit(f) })
 }

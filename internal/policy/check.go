@@ -34,15 +34,15 @@ func (c *checker) predicate(n *node) *Error {
 		return err
 	}
 	if n.typ.kind != kindBool && n.typ.kind != kindArgument {
-		return refuse(n, "compare it with something", "expected true or false, but this is %s", article(n.typ))
+		return refuse(n, "compare it with something", "expected true or false, but this is %s", withArticle(n.typ))
 	}
 	return nil
 }
 
-// whole refuses a node that is not an integer.
-func whole(n *node) *Error {
+// requireInt refuses a node that is not an integer.
+func requireInt(n *node) *Error {
 	if n.typ.kind != kindInt && n.typ.kind != kindArgument {
-		return refuse(n, "write a number", "expected a number, but this is %s", article(n.typ))
+		return refuse(n, "write a number", "expected a number, but this is %s", withArticle(n.typ))
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func (c *checker) list(n *node) (*typ, *Error) {
 	case kindArgument:
 		return argumentType, nil
 	default:
-		return nil, refuse(n, "only lists have methods", "expected a list, but this is %s", article(n.typ))
+		return nil, refuse(n, "only lists have methods", "expected a list, but this is %s", withArticle(n.typ))
 	}
 }
 
@@ -125,20 +125,20 @@ func (c *checker) literalList(n *node) *Error {
 		n.flag = n.flag && e.op == opText
 		switch {
 		case !scalar(e.typ) || e.typ.kind == kindTime:
-			return refuse(e, "list strings, numbers or booleans", "a list cannot hold %s", article(e.typ))
+			return refuse(e, "list strings, numbers or booleans", "a list cannot hold %s", withArticle(e.typ))
 		case i == 0:
 			elem = e.typ
 		case elem.kind == kindArgument || e.typ.kind == kindArgument:
 			elem = argumentType
 		case elem.kind != e.typ.kind:
-			return refuse(e, "list elements of one type", "the list begins with %s, but this is %s", article(elem), article(e.typ))
+			return refuse(e, "list elements of one type", "the list begins with %s, but this is %s", withArticle(elem), withArticle(e.typ))
 		}
 	}
 	n.typ = listOf(elem)
 	return nil
 }
 
-// scalar says that values of the type can be compared.
+// scalar reports whether values of the type can be compared.
 func scalar(t *typ) bool {
 	switch t.kind {
 	case kindBool, kindInt, kindText, kindTime, kindArgument:
@@ -163,7 +163,7 @@ func (c *checker) call(n *node) *Error {
 	f, found := known[n.name]
 	switch {
 	case !found:
-		return refuse(n, fixOf(n.name, []string{"CaseInsensitiveString", "Timestamp", "CronSpan"}), "there is no function %s", n.name)
+		return refuse(n, suggestedFix(n.name, []string{"CaseInsensitiveString", "Timestamp", "CronSpan"}), "there is no function %s", n.name)
 	case f.inTime != (c.place == Time):
 		return refuse(n, "", "%s cannot be used in the %s of a policy", n.name, c.place)
 	case len(n.args) != f.count:
@@ -177,7 +177,7 @@ func (c *checker) call(n *node) *Error {
 		case f.inTime && a.op != opText:
 			return refuse(a, "write "+f.usage, "the arguments of %s are strings", n.name)
 		case a.typ.kind != kindText && a.typ.kind != kindArgument:
-			return refuse(a, "write "+f.usage, "expected a string, but this is %s", article(a.typ))
+			return refuse(a, "write "+f.usage, "expected a string, but this is %s", withArticle(a.typ))
 		}
 	}
 	var err *Error
@@ -255,7 +255,7 @@ func (c *checker) index(n *node) *Error {
 	}
 	for _, bound := range []*node{n.y, n.z} {
 		if bound != nil {
-			if err := whole(bound); err != nil {
+			if err := requireInt(bound); err != nil {
 				return err
 			}
 		}
@@ -269,7 +269,7 @@ func (c *checker) index(n *node) *Error {
 			n.typ = n.x.typ.elem
 		}
 	default:
-		return refuse(n, "", "%s has no index", article(n.x.typ))
+		return refuse(n, "", "%s has no index", withArticle(n.x.typ))
 	}
 	return nil
 }
@@ -293,7 +293,7 @@ func (c *checker) comparison(n *node) *Error {
 	case kindArgument:
 		n.as = intType // nothing else that an argument can be has an order
 	default:
-		return refuse(n, "use == or !=", "%s has no order", article(n.as))
+		return refuse(n, "use == or !=", "%s has no order", withArticle(n.as))
 	}
 	return nil
 }
@@ -303,7 +303,7 @@ func (c *checker) comparison(n *node) *Error {
 func (c *checker) equal(n, at *node, x, y *typ) *Error {
 	for _, t := range []*typ{x, y} {
 		if !scalar(t) {
-			return refuse(at, "compare strings, numbers or booleans", "%s cannot be compared", article(t))
+			return refuse(at, "compare strings, numbers or booleans", "%s cannot be compared", withArticle(t))
 		}
 	}
 	switch {
@@ -312,7 +312,7 @@ func (c *checker) equal(n, at *node, x, y *typ) *Error {
 	case y.kind == kindArgument, x.kind == y.kind:
 		n.as = x
 	default:
-		return refuse(n, unquoted(n, x, y), "%s cannot be compared with %s", article(x), article(y))
+		return refuse(n, unquoted(n, x, y), "%s cannot be compared with %s", withArticle(x), withArticle(y))
 	}
 	return nil
 }
@@ -332,8 +332,8 @@ func unquoted(n *node, x, y *typ) string {
 	return "compare it with a number, without quotes"
 }
 
-// article is the name of a type in a sentence.
-func article(t *typ) string {
+// withArticle is the name of a type in a sentence.
+func withArticle(t *typ) string {
 	switch t.kind {
 	case kindNamespace:
 		return "only the beginning of a name: " + t.name

@@ -45,10 +45,10 @@ type Expr struct {
 	top    *node
 }
 
-// Compile reads and checks an expression. The error is an *Error. The same text
-// gives the same Expr for as long as somebody holds it.
+// Compile reads and checks an expression. The error is an [*Error]. The same text
+// gives the same [Expr] for as long as it is referenced.
 func Compile(p Place, source string) (*Expr, error) {
-	if e := inUse(p, source); e != nil {
+	if e := interned(p, source); e != nil {
 		return e, nil
 	}
 	top, err := parse(source)
@@ -61,7 +61,7 @@ func Compile(p Place, source string) (*Expr, error) {
 		err.Piece = piece(source, err.Offset, err.End)
 		return nil, err
 	}
-	return share(&Expr{place: p, source: source, top: top}), nil
+	return intern(&Expr{place: p, source: source, top: top}), nil
 }
 
 // maxPiece bounds how much of a source an error repeats.

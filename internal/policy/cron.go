@@ -82,7 +82,7 @@ func newCronSpan(cron, open, zone *node) (*cronSpan, *Error) {
 	if s.open, ok = duration(open.text); !ok {
 		return nil, refuse(open, "write days, hours and minutes, such as 8h, 90m or 1d12h, of at most 7d together", "this is not a duration")
 	}
-	// LoadLocation would take "" and Local to be the server's own affair.
+	// LoadLocation would take "" and Local for the zone of the server.
 	location, err := time.LoadLocation(zone.text)
 	if err != nil || zone.text == "" || zone.text == "Local" {
 		return nil, refuse(zone, "write a name such as America/New_York or UTC", "this is not a time zone")

@@ -1,13 +1,13 @@
 // Package policy is the policy language: it reads, checks, runs and explains
-// expressions, and folds the outcomes of many policies into one decision. It
+// expressions, and combines the outcomes of many policies into one decision. It
 // knows no HTTP, no store and no clock; all that a policy may look at is handed
-// in as an Env.
+// in as an [Env].
 //
-// The way of an expression: lex.go cuts the source into tokens, parse.go and
+// The stages of an expression: lex.go cuts the source into tokens, parse.go and
 // operand.go build the tree of ast.go, check.go and resolve.go give each node
 // its type by the tables in fields.go and fields_chain.go, and eval.go, value.go
-// and list.go walk the checked tree. names.go and fold.go make decisions of
-// expressions; trace.go, print.go and lint.go read the same tree for people.
+// and list.go walk the checked tree. voters.go and decide.go make decisions of
+// expressions; trace.go, print.go and lint.go show the same tree to users.
 //
 // It refuses, when an expression is compiled, whatever does not type-check
 // against the roots of its place; there is no coercion, arithmetic, regular
@@ -25,5 +25,5 @@
 //     outcome.
 //   - Evaluation ends: it visits a bounded number of elements and never recurses
 //     on data. It does not allocate.
-//   - A compiled Expr is immutable and may be used by many goroutines.
+//   - A compiled [Expr] is immutable and may be used by many goroutines.
 package policy

@@ -42,7 +42,7 @@ func (m *machine) load(env *Env) {
 	}
 }
 
-// Eval evaluates the expression. The error is an *EvalError; without one
+// Eval evaluates the expression. The error is an [*EvalError]; without one
 // nothing is allocated.
 func (e *Expr) Eval(env *Env) (bool, error) {
 	var m machine
@@ -74,7 +74,7 @@ func (m *machine) spend(n *node, units int) bool {
 }
 
 // boolean evaluates a node that is true or false. Here as in all methods of the
-// kind, ok is false when there is no value; the failure is noted then.
+// kind, ok is false when there is no value; the failure is recorded then.
 func (m *machine) boolean(n *node) (result, ok bool) {
 	switch n.op {
 	case opBool:
@@ -150,7 +150,7 @@ func (m *machine) boolean(n *node) (result, ok bool) {
 		return false, m.fail(n, absentField)
 	default:
 		v, ok := m.value(n)
-		return v.flag, ok && m.is(n, &v, fact.Bool)
+		return v.flag, ok && m.requireKind(n, &v, fact.Bool)
 	}
 }
 
@@ -172,7 +172,7 @@ func (m *machine) equal(n *node) (result, ok bool) {
 		if !ok1 || !ok2 {
 			return false, false
 		}
-		return m.alike(n, &x, &y)
+		return m.equalValues(n, &x, &y)
 	default:
 		order, ok := m.compare(n)
 		return order == 0, ok
@@ -209,14 +209,14 @@ func (m *machine) contains(n, list, element *node) (result, ok bool) {
 	if n.as.kind == kindText && (list.flag || list.op == opField) { // the same, faster
 		e, ok := m.text(element)
 		for _, c := range list.args {
-			result = result || e.equal(letters{s: c.text})
+			result = result || e.equal(textValue{s: c.text})
 		}
 		if list.op == opField {
 			ref, fine := m.ref(list)
 			if ok = ok && fine; ok {
 				m.work += len(*ref.(*[]string))
 				for _, s := range *ref.(*[]string) {
-					result = result || e.equal(letters{s: s})
+					result = result || e.equal(textValue{s: s})
 				}
 			}
 		}
@@ -227,16 +227,16 @@ func (m *machine) contains(n, list, element *node) (result, ok bool) {
 		if !ok {
 			return true // the elements are still evaluated
 		}
-		r, fine := m.alike(n, &e, &m.variables[scratch])
+		r, fine := m.equalValues(n, &e, &m.variables[scratch])
 		result = result || r
 		return fine
 	})
 	return result, ok && fine
 }
 
-// alike compares two values in the type that the checker found for n, or in the
+// equalValues compares two values in the type that the checker found for n, or in the
 // one that they turn out to have.
-func (m *machine) alike(n *node, x, y *value) (result, ok bool) {
+func (m *machine) equalValues(n *node, x, y *value) (result, ok bool) {
 	var want fact.Kind
 	switch n.as.kind {
 	case kindText:
@@ -248,7 +248,7 @@ func (m *machine) alike(n *node, x, y *value) (result, ok bool) {
 	default:
 		want = scalarOf(x, scalarOf(y, fact.Text))
 	}
-	ok1, ok2 := m.is(n, x, want), m.is(n, y, want)
+	ok1, ok2 := m.requireKind(n, x, want), m.requireKind(n, y, want)
 	if !ok1 || !ok2 {
 		return false, false
 	}

@@ -38,7 +38,7 @@ const (
 	noClock
 )
 
-// failure is a reason with the node that it befell.
+// failure is a reason with the node that has no value.
 type failure struct {
 	node      *node // nil: there is none
 	why       reason
@@ -88,29 +88,30 @@ func (e *Expr) explain(f *failure) *EvalError {
 	}
 }
 
-// fail notes a failure. The first counts, but one of absence before any other:
+// fail records a failure. The first counts, but one of absence before any other:
 // a policy that reads what is not there does not apply, whatever else is wrong.
 func (m *machine) fail(n *node, why reason) bool {
-	return m.note(failure{node: n, why: why})
+	return m.record(failure{node: n, why: why})
 }
 
-func (m *machine) note(f failure) bool {
+func (m *machine) record(f failure) bool {
 	if m.failed.node == nil || f.absent() && !m.failed.absent() {
 		m.failed = f
 	}
 	return false
 }
 
-// is says that the value is of the kind, or notes that it is not.
-func (m *machine) is(n *node, v *value, want fact.Kind) bool {
+// requireKind reports whether the value is of the kind, and records a failure
+// if not.
+func (m *machine) requireKind(n *node, v *value, want fact.Kind) bool {
 	switch v.kind {
 	case want:
 		return true
 	case fact.Null:
 		return m.fail(n, absentValue)
 	case fact.Unreadable:
-		return m.note(failure{node: n, why: unreadable, more: v.text.s})
+		return m.record(failure{node: n, why: unreadable, more: v.text.s})
 	default:
-		return m.note(failure{node: n, why: wrongKind, want: want, got: v.kind})
+		return m.record(failure{node: n, why: wrongKind, want: want, got: v.kind})
 	}
 }

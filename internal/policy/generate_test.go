@@ -234,7 +234,7 @@ func facts(r *rapid.T) (*Env, []Voter) {
 		request.Secret, request.EIP7702, request.Activity = all["secret"].Secret, all["authorization"].EIP7702, pick().Activity
 	}
 	env := &Env{Request: &request, Consensus: &fact.Consensus{}, Now: noon}
-	known, _ := crowd()
+	known, _ := testVoters()
 	ids := []string{"a", "h", "x", "agent", "admin", "senior", "passkey"}
 	var voters []Voter
 	for _, id := range rapid.SliceOfNDistinct(rapid.SampledFrom(ids), 0, 4, rapid.ID).Draw(r, "voters") {
@@ -246,7 +246,7 @@ func facts(r *rapid.T) (*Env, []Voter) {
 	return env, voters
 }
 
-// usual are expressions as people write them; random ones seldom hold.
+// usual are expressions as users write them; random ones seldom hold.
 var usual = map[Place][]string{
 	Condition: {"true", "activity.action == 'SIGN'", "wallet.id == 'w1'", "eth.tx.value > 1", "private_key.id == 'k'", "eth.tx.data[99] == 'x'"},
 	Consensus: {

@@ -23,8 +23,8 @@ type token struct {
 	bad      *Error // of a bad one: why
 }
 
-// wrong is the error that the token does not belong where it is.
-func (t token) wrong(message, fix string) *Error {
+// unexpected is the error that the token does not belong where it is.
+func (t token) unexpected(message, fix string) *Error {
 	if t.bad != nil {
 		return t.bad
 	}
@@ -46,9 +46,9 @@ func (t token) describe() string {
 // signs are in the order in which they are tried: the longer ones first.
 var signs = []string{"==", "!=", "<=", ">=", "&&", "||", "..", "<", ">", "!", ".", ",", "(", ")", "[", "]"}
 
-// mistaken says what is wrong with a sign that other languages have, and what
-// is right here.
-var mistaken = []struct{ sign, message, fix string }{
+// foreignSigns are signs of other languages, with what is wrong and what is
+// right here.
+var foreignSigns = []struct{ sign, message, fix string }{
 	{`"`, "double quotes do not make a string", "write strings in single quotes"},
 	{"“", "these quotes do not make a string", "write strings in plain single quotes"},
 	{"”", "these quotes do not make a string", "write strings in plain single quotes"},
@@ -71,7 +71,7 @@ var mistaken = []struct{ sign, message, fix string }{
 }
 
 // lex cuts the source into tokens, of which the last is the end, or a bad one:
-// what is wrong before it is told first.
+// problems before it are reported first.
 func lex(source string) ([]token, *Error) {
 	if len(source) > maxSource {
 		return nil, &Error{Offset: maxSource, End: len(source), Message: "the expression is too long", Fix: "use at most 20000 bytes"}
@@ -120,7 +120,7 @@ func next(source string, pos int) (token, *Error) {
 			return token{kind: tokenSign, text: sign, pos: pos, end: pos + len(sign)}, nil
 		}
 	}
-	for _, m := range mistaken {
+	for _, m := range foreignSigns {
 		if strings.HasPrefix(rest, m.sign) {
 			return token{}, &Error{Offset: pos, End: pos + len(m.sign), Message: m.message, Fix: m.fix}
 		}

@@ -25,9 +25,9 @@ type Code string
 // The codes.
 const (
 	NeverTrue        Code = "never_true"         // no request fulfils it
-	AlwaysTrue       Code = "always_true"        // a consensus that asks for nobody
+	AlwaysTrue       Code = "always_true"        // a consensus that needs no vote
 	ShadowedByDeny   Code = "shadowed_by_deny"   // a DENY refuses whatever it allows
-	TooManyApprovals Code = "too_many_approvals" // more than there are people who could give them
+	TooManyApprovals Code = "too_many_approvals" // more than users could give
 	UnknownUser      Code = "unknown_user"
 	UnknownTag       Code = "unknown_tag"
 	RawPayloadHole   Code = "raw_payload_hole" // a limit on transactions that raw signatures go around
@@ -37,7 +37,7 @@ const (
 )
 
 // LintContext is what the organization has. A nil list or map is not known, and
-// what would need it is not checked.
+// checks that need it are left out.
 type LintContext struct {
 	Users       []fact.User
 	Credentials []fact.Credential
@@ -45,9 +45,9 @@ type LintContext struct {
 	KeyTags     map[string]string
 }
 
-// Lint looks at policies alone and together.
-func Lint(policies []Policy, people LintContext) []Finding {
-	l := linter{people: people, policies: policies, voters: people.voters()}
+// Lint checks policies alone and together.
+func Lint(policies []Policy, context LintContext) []Finding {
+	l := linter{context: context, policies: policies, voters: context.voters()}
 	for i := range policies {
 		l.policy = &policies[i]
 		for _, e := range []*Expr{l.policy.Condition, l.policy.Consensus, l.policy.Time} {
@@ -56,7 +56,7 @@ func Lint(policies []Policy, people LintContext) []Finding {
 			}
 		}
 	}
-	l.together()
+	l.interactions()
 	return l.findings
 }
 
@@ -76,7 +76,7 @@ func (c *LintContext) voters() []Voter {
 }
 
 type linter struct {
-	people   LintContext
+	context  LintContext
 	policies []Policy
 	voters   []Voter
 	policy   *Policy
@@ -95,25 +95,25 @@ func (l *linter) source(n *node) string { return piece(l.expr.source, n.pos, n.e
 
 func (l *linter) expression(e *Expr) {
 	l.expr = e
-	if n := never(e.top); n != nil {
+	if n := unsatisfiablePart(e.top); n != nil {
 		l.add(n, NeverTrue, "%s can never be true here, so this policy never applies", l.source(n))
-	} else if e.place == Consensus && always(e.top) {
-		l.add(e.top, AlwaysTrue, "%s is true whoever votes, so this consensus asks for nobody", l.source(e.top))
+	} else if e.place == Consensus && alwaysTrue(e.top) {
+		l.add(e.top, AlwaysTrue, "%s is true without any vote, so this consensus requires none", l.source(e.top))
 	}
-	e.top.every(func(n *node) {
+	e.top.visit(func(n *node) {
 		if n.op == opText {
 			l.checksum(n)
 		}
-		pairs(n, l.literal)
+		literalPairs(n, l.literal)
 	})
-	if e.place == Consensus && l.people.Users != nil {
+	if e.place == Consensus && l.context.Users != nil {
 		l.approvals(e.top)
 	}
 }
 
-// pairs calls f with both sides of every comparison of n for equality in which
+// literalPairs calls f with both sides of every comparison of n for equality in which
 // one side is a string literal.
-func pairs(n *node, f func(subject, literal *node)) {
+func literalPairs(n *node, f func(subject, literal *node)) {
 	try := func(subject, literal *node) {
 		if literal.op == opText {
 			f(subject, literal)
@@ -136,7 +136,7 @@ func pairs(n *node, f func(subject, literal *node)) {
 	}
 }
 
-// literal looks at a subject that is compared with a literal.
+// literal checks a literal that a subject is compared with.
 func (l *linter) literal(subject, literal *node) {
 	text := literal.text
 	if subject.op == opLower && strings.ToLower(text) != text {
@@ -159,19 +159,19 @@ func (l *linter) literal(subject, literal *node) {
 			l.add(literal, WrongCase, "wallet_account.address is compared exactly and is stored as %s", checksummed(text))
 		}
 	case owner == userType && subject.name == "id", owner == credentialType && subject.name == "user_id":
-		if l.people.Users != nil && !slices.ContainsFunc(l.people.Users, func(u fact.User) bool { return u.ID == text }) {
+		if l.context.Users != nil && !slices.ContainsFunc(l.context.Users, func(u fact.User) bool { return u.ID == text }) {
 			l.add(literal, UnknownUser, "there is no user with the id '%s'", text)
 		}
 	case owner == userType && subject.name == "tags":
-		l.tag(literal, l.people.UserTags, "user")
+		l.tag(literal, l.context.UserTags, "user")
 	case owner == privateKeyType && subject.name == "tags":
-		l.tag(literal, l.people.KeyTags, "private key")
+		l.tag(literal, l.context.KeyTags, "private key")
 	case subject.field.values != nil:
 		l.value(literal, subject)
 	}
 }
 
-// value looks at a field that can be one of few.
+// value checks a literal against the few values of a field.
 func (l *linter) value(literal, subject *node) {
 	if slices.Contains(subject.field.values, literal.text) {
 		return
@@ -196,10 +196,10 @@ func (l *linter) tag(literal *node, known map[string]string, whose string) {
 	l.add(literal, UnknownTag, "there is no %s tag with the id '%s'", whose, literal.text)
 }
 
-// approvals looks at the numbers of votes that are asked for: whether there are
-// as many people, or credentials, who could give them.
+// approvals checks the numbers of votes that are required: whether there are
+// as many users, or credentials, that could give them.
 func (l *linter) approvals(n *node) {
-	list, least, ok := atLeast(n)
+	list, least, ok := minimumCount(n)
 	if n.op == opAny {
 		list, least, ok = n.x, 1, true
 	}
@@ -208,7 +208,7 @@ func (l *linter) approvals(n *node) {
 			l.approvals(c)
 		}
 	}
-	if !ok || !votes(list) {
+	if !ok || !isVoteList(list) {
 		return
 	}
 	last := n
@@ -217,22 +217,22 @@ func (l *linter) approvals(n *node) {
 	}
 	var able int64
 	for i := range l.voters {
-		able += l.voters[i].passing(list, last)
+		able += l.voters[i].countPassing(list, last)
 	}
 	if able < least {
 		l.add(n, TooManyApprovals, "%s asks for %d, but at most %d can ever be counted", l.source(n), least, able)
 	}
 }
 
-// passing counts of the voter, or of his credentials, what passes.
-func (v *Voter) passing(list, last *node) int64 {
+// countPassing counts the voter, or those of their credentials, that pass.
+func (v *Voter) countPassing(list, last *node) int64 {
 	base := list
 	for base.op != opApprovers && base.op != opCredentials {
 		base = base.x
 	}
 	if base.op == opApprovers {
 		m := machine{approvers: &v.User, credentials: &v.Credentials}
-		if m.some(list, last) {
+		if m.anyPasses(list, last) {
 			return 1
 		}
 		return 0
@@ -240,7 +240,7 @@ func (v *Voter) passing(list, last *node) int64 {
 	var count int64
 	for _, c := range v.Credentials {
 		m := machine{approvers: &v.User, credentials: &[]fact.Credential{c}}
-		if m.some(list, last) {
+		if m.anyPasses(list, last) {
 			count++
 		}
 	}

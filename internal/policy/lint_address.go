@@ -7,21 +7,21 @@ import (
 	"golang.org/x/crypto/sha3"
 )
 
-// checksum looks at a literal that is an Ethereum address in mixed case.
+// checksum checks a literal that is an Ethereum address in mixed case.
 func (l *linter) checksum(n *node) {
 	if isAddress(n.text) && mixed(n.text) && checksummed(n.text) != n.text {
 		l.add(n, BadChecksum, "%s fails its EIP-55 checksum, so it probably has a typo; if it has none, write %s", n.text, checksummed(n.text))
 	}
 }
 
-// isAddress says that the text is 0x and 40 hex digits.
+// isAddress reports whether the text is 0x and 40 hex digits.
 func isAddress(text string) bool {
 	digits, found := strings.CutPrefix(text, "0x")
 	_, err := hex.DecodeString(digits)
 	return found && err == nil && len(digits) == 40
 }
 
-// mixed says that the digits of an address have letters of both cases: only
+// mixed reports whether the digits of an address have letters of both cases: only
 // those carry a checksum.
 func mixed(address string) bool {
 	digits := address[2:]

@@ -11,9 +11,9 @@ import (
 )
 
 func lintContext() LintContext {
-	_, everyone := crowd()
+	_, allVoters := testVoters()
 	c := LintContext{
-		Users: everyone.Approvers, Credentials: everyone.Credentials,
+		Users: allVoters.Approvers, Credentials: allVoters.Credentials,
 		UserTags: map[string]string{"t-9": "ops"}, KeyTags: map[string]string{"treasury": "Treasury"},
 	}
 	for _, u := range c.Users {
@@ -78,7 +78,7 @@ func TestLintWithoutContext(t *testing.T) {
 	}
 }
 
-// TestNeverIsTrue checks the claims of never and always against the evaluator.
+// TestNeverIsTrue checks unsatisfiablePart and alwaysTrue against the evaluator.
 func TestNeverIsTrue(t *testing.T) {
 	check(t, func(r *rapid.T) {
 		env, _ := facts(r)
@@ -88,10 +88,10 @@ func TestNeverIsTrue(t *testing.T) {
 		}
 		e := expression(r, p, 4)
 		result, err := e.Eval(env)
-		if never(e.top) != nil && result {
+		if unsatisfiablePart(e.top) != nil && result {
 			r.Fatalf("%s is true, but lint says that it never is", e)
 		}
-		if always(e.top) && err == nil && !result {
+		if alwaysTrue(e.top) && err == nil && !result {
 			r.Fatalf("%s is false, but lint says that it never is", e)
 		}
 	})

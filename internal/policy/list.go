@@ -22,7 +22,7 @@ func size(list any, elem *typ) int32 {
 func (m *machine) element(list *value, elem *typ, i int32, v *value) bool {
 	switch l := list.ref.(type) {
 	case *[]string:
-		v.kind, v.text = fact.Text, letters{s: (*l)[i]}
+		v.kind, v.text = fact.Text, textValue{s: (*l)[i]}
 	case *[]fact.Number:
 		v.kind, v.number = fact.Num, number{big: &(*l)[i]}
 	case *[]bool:
@@ -41,7 +41,7 @@ func (m *machine) element(list *value, elem *typ, i int32, v *value) bool {
 }
 
 // each calls f for every element of the list that n is, with the element in
-// the slot, and reports whether all were evaluated and f was content with each.
+// the slot, and reports whether all were evaluated and f returned true for each.
 // A filtered list is never built: its elements pass through the filters one by
 // one.
 func (m *machine) each(n *node, slot uint8, f func() bool) bool {
@@ -73,7 +73,7 @@ func (m *machine) each(n *node, slot uint8, f func() bool) bool {
 		list.ref, ok = m.ref(n)
 		list.to = size(list.ref, n.typ.elem)
 	} else if list, ok = m.value(n); ok {
-		ok = m.is(n, &list, fact.List)
+		ok = m.requireKind(n, &list, fact.List)
 	}
 	if !ok {
 		return false
@@ -120,7 +120,7 @@ func (m *machine) index(n *node) (value, bool) {
 		var e value
 		ok = m.element(&x, argumentType, x.from+at, &e)
 		return e, ok
-	case !m.is(n, &x, fact.Text):
+	case !m.requireKind(n, &x, fact.Text):
 		return value{}, false
 	case at < 0 || int(at) >= len(x.text.s):
 		return value{}, m.fail(n, badIndex)
@@ -129,8 +129,8 @@ func (m *machine) index(n *node) (value, bool) {
 	return x, true
 }
 
-// slice evaluates x[a..b] of a string or an argument value; each sees to lists.
-// What lies behind the end is empty.
+// slice evaluates x[a..b] of a string or an argument value; each handles lists.
+// What is beyond the end is empty.
 func (m *machine) slice(n *node) (value, bool) {
 	x, ok := m.value(n.x)
 	from, to, fine := m.bounds(n)
@@ -141,7 +141,7 @@ func (m *machine) slice(n *node) (value, bool) {
 		length := x.to - x.from
 		x.from, x.to = x.from+min(from, length), x.from+min(to, length)
 		return x, true
-	case !m.is(n, &x, fact.Text):
+	case !m.requireKind(n, &x, fact.Text):
 		return value{}, false
 	}
 	length := int32(len(x.text.s))
@@ -165,7 +165,7 @@ func (m *machine) bounds(n *node) (from, to int32, ok bool) {
 // key evaluates x['name'] of a map or an argument value.
 func (m *machine) key(n *node) (value, bool) {
 	x, ok := m.value(n.x)
-	if !ok || !m.is(n, &x, fact.Struct) {
+	if !ok || !m.requireKind(n, &x, fact.Struct) {
 		return value{}, false
 	}
 	entries := x.ref.(*fact.Map)
@@ -175,7 +175,7 @@ func (m *machine) key(n *node) (value, bool) {
 		return value{}, m.fail(n, absentKey)
 	}
 	v := argumentOf(found)
-	if n.typ.kind == kindText && !m.is(n, &v, fact.Text) {
+	if n.typ.kind == kindText && !m.requireKind(n, &v, fact.Text) {
 		return value{}, false
 	}
 	return v, true

@@ -26,7 +26,7 @@ func (p *parser) postfix() (*node, *Error) {
 func (p *parser) member(pos int, x *node) (*node, *Error) {
 	name := p.take()
 	if name.kind != tokenName {
-		return nil, name.wrong("expected a field or a method but found "+name.describe(), "write its name after the dot")
+		return nil, name.unexpected("expected a field or a method but found "+name.describe(), "write its name after the dot")
 	}
 	n := &node{op: opField, pos: pos, end: name.end, x: x, name: name.text}
 	if !p.accept("(") {
@@ -67,7 +67,7 @@ func (p *parser) quantifier(n *node) (*node, *Error) {
 	fix := "write " + n.name + "(v, condition on v)"
 	v := p.take()
 	if v.kind != tokenName || reserved(v.text) {
-		return nil, v.wrong("expected the name of a variable but found "+v.describe(), fix)
+		return nil, v.unexpected("expected the name of a variable but found "+v.describe(), fix)
 	}
 	n.name = v.text
 	if _, err := p.expect(",", fix); err != nil {
@@ -112,7 +112,7 @@ func (p *parser) arguments(closing string) ([]*node, int, *Error) {
 	for {
 		if t := p.peek(); t.kind == tokenSign && t.text == closing {
 			if len(args) > 0 {
-				return nil, 0, t.wrong("nothing follows the last comma", "remove the comma")
+				return nil, 0, t.unexpected("nothing follows the last comma", "remove the comma")
 			}
 			p.take()
 			return nil, t.end, nil
@@ -166,7 +166,7 @@ func (p *parser) primary() (*node, *Error) {
 		_, err = p.expect(")", "close the bracket")
 		return n, err
 	}
-	return nil, t.wrong("expected a value but found "+t.describe(), "write a field, a literal or an expression in brackets")
+	return nil, t.unexpected("expected a value but found "+t.describe(), "write a field, a literal or an expression in brackets")
 }
 
 // minInteger is the least integer that can be written: -2^127.
@@ -179,11 +179,11 @@ func integer(t token) (number, *Error) {
 		return number{small: v.Int64()}, nil
 	}
 	if v.Cmp(minInteger) < 0 {
-		return number{}, t.wrong("the number is too small", "the least integer is -2^127")
+		return number{}, t.unexpected("the number is too small", "the least integer is -2^127")
 	}
 	n, err := fact.Big(v)
 	if err != nil {
-		return number{}, t.wrong("the number is too large", "the greatest integer is 2^256-1")
+		return number{}, t.unexpected("the number is too large", "the greatest integer is 2^256-1")
 	}
 	return number{big: &n}, nil
 }

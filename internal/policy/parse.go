@@ -47,13 +47,13 @@ func trailing(before, t token) *Error {
 	case before.kind == tokenText && before.end == t.pos:
 		fix = "a string ends at the next single quote and cannot contain one"
 	case t.kind == tokenNumber && t.text[0] == '-':
-		return t.wrong("there is no arithmetic", "write the result as a number")
+		return t.unexpected("there is no arithmetic", "write the result as a number")
 	case t.text == ")" || t.text == "]":
 		fix = "remove it, or open the bracket"
 	case t.text == "..":
 		fix = "write a part of a list or of a string as x[from..to]"
 	}
-	return t.wrong("unexpected "+t.describe(), fix)
+	return t.unexpected("unexpected "+t.describe(), fix)
 }
 
 func (p *parser) peek() token { return p.tokens[p.at] }
@@ -83,7 +83,7 @@ func (p *parser) accept(sign string) bool {
 func (p *parser) expect(sign, fix string) (int, *Error) {
 	t := p.peek()
 	if !p.accept(sign) {
-		return 0, t.wrong("expected "+sign+" but found "+t.describe(), fix)
+		return 0, t.unexpected("expected "+sign+" but found "+t.describe(), fix)
 	}
 	return t.end, nil
 }
@@ -167,7 +167,7 @@ func (p *parser) comparison() (*node, *Error) {
 		return nil, err
 	}
 	if t := p.peek(); t.kind != tokenText && comparisons[t.text] != 0 {
-		return nil, t.wrong("comparisons do not chain", "join two comparisons with &&")
+		return nil, t.unexpected("comparisons do not chain", "join two comparisons with &&")
 	}
 	return p.add(&node{op: o, pos: pos, end: p.end(), x: x, y: y})
 }

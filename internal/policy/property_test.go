@@ -54,8 +54,8 @@ func drawCase(r *rapid.T) ([]Policy, *Env, []Voter) {
 }
 
 func decideAll(policies []Policy, env *Env, voters []Voter) Outcome {
-	_, everyone := crowd()
-	return Decide(policies, env, voters, func() *fact.Consensus { return everyone }, nil).Outcome
+	_, allVoters := testVoters()
+	return Decide(policies, env, voters, func() *fact.Consensus { return allVoters }, nil).Outcome
 }
 
 func TestOrderNeverMatters(t *testing.T) {
@@ -132,14 +132,14 @@ func TestAddingWhatDoesNotApplyChangesNothing(t *testing.T) {
 }
 
 // TestGrowingConsensus checks the claim that the refinement of Decide rests on:
-// an expression that grows stays true when votes are added.
+// a monotonic expression stays true when votes are added.
 func TestGrowingConsensus(t *testing.T) {
-	_, everyone := crowd()
+	_, allVoters := testVoters()
 	tried := 0
 	check(t, func(r *rapid.T) {
 		env, _ := facts(r)
 		e := expression(r, Consensus, rapid.IntRange(1, 4).Draw(r, "depth"))
-		if !grows(e.top) {
+		if !monotonic(e.top) {
 			return
 		}
 		before, err := e.Eval(env)
@@ -147,13 +147,13 @@ func TestGrowingConsensus(t *testing.T) {
 			return
 		}
 		tried++
-		more := &fact.Consensus{Approvers: slices.Clone(everyone.Approvers), Credentials: slices.Clone(everyone.Credentials)}
+		more := &fact.Consensus{Approvers: slices.Clone(allVoters.Approvers), Credentials: slices.Clone(allVoters.Credentials)}
 		after, err := e.Eval(&Env{Consensus: more, Now: noon})
 		if err == nil && !after {
-			r.Fatalf("%s became false when everybody voted", e)
+			r.Fatalf("%s became false when every user voted", e)
 		}
 	})
 	if tried == 0 {
-		t.Error("no random consensus grows and is true")
+		t.Error("no random consensus is monotonic and true")
 	}
 }

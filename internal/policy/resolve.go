@@ -18,9 +18,9 @@ func (c *checker) nameOf(n *node) *Error {
 	if c.rootOf(n) {
 		return nil
 	}
-	fix := c.elsewhere(n.name)
+	fix := c.readableElsewhere(n.name)
 	if fix == "" {
-		fix = fixOf(n.name, c.firstNames())
+		fix = suggestedFix(n.name, c.firstNames())
 	}
 	return refuse(n, fix, "unknown name %s", n.name)
 }
@@ -53,8 +53,8 @@ func (c *checker) firstNames() []string {
 	return names
 }
 
-// elsewhere says in which other place a root can be read.
-func (c *checker) elsewhere(name string) string {
+// readableElsewhere says in which other place a root can be read.
+func (c *checker) readableElsewhere(name string) string {
 	for _, p := range []Place{Condition, Consensus, Time} {
 		other := checker{roots: rootsOf(p)}
 		if p != c.place && other.rootOf(&node{name: name}) {
@@ -78,7 +78,7 @@ func (c *checker) fieldOf(n *node) *Error {
 	switch n.x.typ.kind {
 	case kindStruct:
 		if n.field = n.x.typ.field(n.name); n.field == nil {
-			return refuse(at, fixOf(n.name, names(n.x.typ)), "field does not exist: %s", n.name)
+			return refuse(at, suggestedFix(n.name, names(n.x.typ)), "field does not exist: %s", n.name)
 		}
 		n.typ = n.field.typ
 		if n.x.op == opRoot {
@@ -94,7 +94,7 @@ func (c *checker) fieldOf(n *node) *Error {
 					all = append(all, rest)
 				}
 			}
-			return refuse(at, fixOf(n.name, all), "field does not exist: %s", n.name)
+			return refuse(at, suggestedFix(n.name, all), "field does not exist: %s", n.name)
 		}
 		n.op, n.typ, n.root, n.name, n.x = whole.op, whole.typ, whole.root, whole.name, nil
 	case kindList, kindArgument:
@@ -107,12 +107,12 @@ func (c *checker) fieldOf(n *node) *Error {
 		}
 		return refuse(at, "use an index or a method: all, any, contains, count, filter", "a list has no field %s", n.name)
 	default:
-		return refuse(at, "", "%s has no fields", article(n.x.typ))
+		return refuse(at, "", "%s has no fields", withArticle(n.x.typ))
 	}
 	return nil
 }
 
-// operand checks what a dot follows: here alone a namespace may stand.
+// operand checks what a dot follows: only here a namespace is allowed.
 func (c *checker) operand(n *node) *Error {
 	if n.op == opName {
 		return c.nameOf(n)
@@ -120,8 +120,8 @@ func (c *checker) operand(n *node) *Error {
 	return c.check(n)
 }
 
-// fixOf names the known name that was probably meant, or all of them.
-func fixOf(name string, known []string) string {
+// suggestedFix names the known name that was probably meant, or all of them.
+func suggestedFix(name string, known []string) string {
 	for _, k := range known {
 		if strings.ReplaceAll(k, "_", "") == strings.ToLower(strings.ReplaceAll(name, "_", "")) {
 			return "write " + k

@@ -130,7 +130,7 @@ func TestEveryField(t *testing.T) {
 			if c.Want != "true" {
 				continue
 			}
-			compiled(t, place(t, g.Place), c.Expr).top.every(func(n *node) {
+			compiled(t, place(t, g.Place), c.Expr).top.visit(func(n *node) {
 				if n.field != nil {
 					read[n.field] = true
 				}

@@ -52,7 +52,7 @@ func (t *tracer) trace(n *node) {
 	m := &t.machine
 	m.work, m.failed = 0, failure{}
 	var text string
-	if n == t.expr.top { // what is asked of it is true or false, even if it is an argument value
+	if n == t.expr.top { // it must be true or false, even if it is an argument value
 		b, _ := m.boolean(n)
 		text = strconv.FormatBool(b)
 	} else {

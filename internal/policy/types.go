@@ -89,8 +89,8 @@ func text[T any](name string, get func(*T) *string) field {
 	return field{name: name, typ: textType, text: func(ref any) *string { return get(ref.(*T)) }}
 }
 
-// folded is a text that is compared without case.
-func folded[T any](name string, get func(*T) *string) field {
+// caseInsensitive is a text that is compared without case.
+func caseInsensitive[T any](name string, get func(*T) *string) field {
 	f := text(name, get)
 	f.typ = foldType
 	return f
@@ -118,8 +118,8 @@ func flag[T any](name string, get func(*T) *bool) field {
 	return field{name: name, typ: boolType, flag: func(ref any) *bool { return get(ref.(*T)) }}
 }
 
-// part is a struct, a list or a map inside T. E is what get points to.
-func part[T, E any](name string, t *typ, get func(*T) *E) field {
+// nested is a struct, a list or a map inside T. E is what get points to.
+func nested[T, E any](name string, t *typ, get func(*T) *E) field {
 	return field{name: name, typ: t, ref: func(ref any) any {
 		if p := get(ref.(*T)); p != nil {
 			return p
@@ -128,9 +128,9 @@ func part[T, E any](name string, t *typ, get func(*T) *E) field {
 	}}
 }
 
-// given is the pointer, or nil if the list is: a list that is not exposed, as
+// exposed is the pointer, or nil if the list is: a list that is not exposed, as
 // against one that is empty.
-func given[E any](list *[]E) *[]E {
+func exposed[E any](list *[]E) *[]E {
 	if *list == nil {
 		return nil
 	}

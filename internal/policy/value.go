@@ -11,7 +11,7 @@ import (
 type value struct {
 	kind   fact.Kind
 	flag   bool
-	text   letters
+	text   textValue
 	number number
 	// Structs: a pointer. Lists: a pointer to the slice, or the node of a
 	// literal list; of its elements those from (inclusive) to to.
@@ -19,15 +19,15 @@ type value struct {
 	from, to int32
 }
 
-// letters is a string and how it compares.
-type letters struct {
+// textValue is a string and how it compares.
+type textValue struct {
 	s     string
 	fold  bool // without case
 	lower bool // as if it were written in lower case
 }
 
 // equal compares byte by byte; only ASCII letters have a case.
-func (a letters) equal(b letters) bool {
+func (a textValue) equal(b textValue) bool {
 	switch {
 	case len(a.s) != len(b.s):
 		return false
@@ -103,7 +103,7 @@ func (a number) position() int32 {
 
 // argumentOf is an argument value as a value.
 func argumentOf(a *fact.Value) value {
-	v := value{kind: a.Kind, flag: a.Bool, text: letters{s: a.Text, fold: a.Fold}, number: number{big: &a.Number}}
+	v := value{kind: a.Kind, flag: a.Bool, text: textValue{s: a.Text, fold: a.Fold}, number: number{big: &a.Number}}
 	switch a.Kind {
 	case fact.List:
 		v.ref, v.to = &a.List, int32(len(a.List))
@@ -114,19 +114,19 @@ func argumentOf(a *fact.Value) value {
 }
 
 // text evaluates a node that is a string.
-func (m *machine) text(n *node) (letters, bool) {
+func (m *machine) text(n *node) (textValue, bool) {
 	switch n.op {
 	case opText:
-		return letters{s: n.text}, true
+		return textValue{s: n.text}, true
 	case opField:
 		ref, ok := m.parent(n)
 		if !ok {
-			return letters{}, false
+			return textValue{}, false
 		}
 		if p := n.field.text(ref); p != nil {
-			return letters{s: *p, fold: n.typ.fold}, true
+			return textValue{s: *p, fold: n.typ.fold}, true
 		}
-		return letters{}, m.fail(n, absentField)
+		return textValue{}, m.fail(n, absentField)
 	case opLower:
 		l, ok := m.text(n.x)
 		l.lower = true
@@ -137,7 +137,7 @@ func (m *machine) text(n *node) (letters, bool) {
 		}
 	}
 	v, ok := m.value(n)
-	return v.text, ok && m.is(n, &v, fact.Text)
+	return v.text, ok && m.requireKind(n, &v, fact.Text)
 }
 
 // number evaluates a node that is an integer.
@@ -163,7 +163,7 @@ func (m *machine) number(n *node) (number, bool) {
 		return number{small: count}, ok
 	}
 	v, ok := m.value(n)
-	return v.number, ok && m.is(n, &v, fact.Num)
+	return v.number, ok && m.requireKind(n, &v, fact.Num)
 }
 
 // parent is the struct that a field is read from.

@@ -1,6 +1,6 @@
 // Package fact holds what a policy may know about a request: plain records
-// that whoever prepares a decision fills in and that the policy language
-// reads. It decides nothing and reads nothing.
+// that are filled in before a decision and that the policy language reads. It
+// decides nothing and reads nothing.
 //
 // A nil pointer is a root that the request does not have; a policy that reads
 // it does not apply.
@@ -14,7 +14,7 @@ type Consensus struct {
 	Credentials []Credential
 }
 
-// User is somebody whose approval counts.
+// User is a user whose approval counts.
 type User struct {
 	ID, Email, Alias string
 	Tags             []string // ids

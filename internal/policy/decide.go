@@ -2,7 +2,7 @@ package policy
 
 import "latchkey/internal/policy/fact"
 
-// Outcome is what became of one policy, or of all together.
+// Outcome is the result of one policy, or of all together.
 type Outcome string
 
 // The outcomes, as the interface spells them.
@@ -22,8 +22,8 @@ type Policy struct {
 	Condition, Consensus, Time *Expr
 }
 
-// Boundless says that the policy allows everything to everybody. Such a policy
-// must not be written; should one be read, it does not allow.
+// Boundless reports whether the policy allows everything to every user. Such a
+// policy must not be stored; if one is read, it does not allow.
 func (p *Policy) Boundless() bool { return !p.Deny && p.Condition == nil && p.Consensus == nil }
 
 // Evaluation is the outcome of one policy.
@@ -34,7 +34,7 @@ type Evaluation struct {
 	place   *Expr // in which it failed
 }
 
-// Err says why the outcome is Failed; else it is nil.
+// Err says why the outcome is [Failed]; else it is nil.
 func (e *Evaluation) Err() *EvalError {
 	if e.Outcome != Failed {
 		return nil
@@ -42,8 +42,8 @@ func (e *Evaluation) Err() *EvalError {
 	return e.place.explain(&e.failed)
 }
 
-// Denies says that the policy refuses the request: a DENY that matches, and one
-// of which it cannot be told, unless it reads what the request does not have.
+// Denies reports whether the policy refuses the request: a DENY that matches, or
+// that failed for another reason than reading what the request does not have.
 func (e *Evaluation) Denies() bool {
 	return e.Outcome == DenyExplicit || e.Outcome == Failed && e.Policy.Deny && !e.failed.absent()
 }
@@ -58,9 +58,9 @@ func (p *Policy) Evaluate(env *Env, voters []Voter) Evaluation {
 
 func (m *machine) evaluate(p *Policy, voters []Voter) Evaluation {
 	result := Evaluation{Policy: p}
-	condition := m.judge(p.Condition, &result)
-	consensus := m.judge(p.Consensus, &result)
-	active := m.judge(p.Time, &result)
+	condition := m.evaluateExpr(p.Condition, &result)
+	consensus := m.evaluateExpr(p.Consensus, &result)
+	active := m.evaluateExpr(p.Time, &result)
 	switch {
 	case result.place != nil:
 		result.Outcome = Failed
@@ -74,7 +74,7 @@ func (m *machine) evaluate(p *Policy, voters []Voter) Evaluation {
 		result.Outcome = DenyExplicit
 	case consensus:
 		result.Outcome = Allow
-	case !p.Deny && namesAll(p.Consensus, voters):
+	case !p.Deny && namesAllVoters(p.Consensus, voters):
 		result.Outcome = RequiresConsensus
 	default:
 		result.Outcome = DenyImplicit
@@ -82,9 +82,9 @@ func (m *machine) evaluate(p *Policy, voters []Voter) Evaluation {
 	return result
 }
 
-// judge evaluates one of the expressions; an absent one is true. Of several
+// evaluateExpr evaluates one of the expressions; an absent one is true. Of several
 // failures the first counts, but one of absence before any other.
-func (m *machine) judge(e *Expr, result *Evaluation) bool {
+func (m *machine) evaluateExpr(e *Expr, result *Evaluation) bool {
 	if e == nil {
 		return true
 	}
@@ -95,7 +95,7 @@ func (m *machine) judge(e *Expr, result *Evaluation) bool {
 	return holds
 }
 
-func namesAll(consensus *Expr, voters []Voter) bool {
+func namesAllVoters(consensus *Expr, voters []Voter) bool {
 	for i := range voters {
 		if !consensus.Names(&voters[i]) {
 			return false
@@ -104,22 +104,22 @@ func namesAll(consensus *Expr, voters []Voter) bool {
 	return true
 }
 
-// Decision is the outcome of all policies together: Allow, DenyExplicit,
-// RequiresConsensus or DenyImplicit.
+// Decision is the outcome of all policies together: [Allow], [DenyExplicit],
+// [RequiresConsensus] or [DenyImplicit].
 type Decision struct {
 	Outcome     Outcome
 	Evaluations []Evaluation // one for each policy, in their order
 }
 
-// Decide evaluates every policy, whatever the others say, and folds the
+// Decide evaluates every policy, whatever the others say, and combines the
 // outcomes: a refusal wins over everything, then an allowance, then a policy
-// that waits for more votes; what no policy speaks for is refused.
+// that waits for more votes; what no policy allows is refused.
 //
-// everyone returns all users of the organization and their credentials, or nil.
-// It is asked at most once, and only when the answer would be to wait: a policy
+// allVoters returns all users of the organization and their credentials, or nil.
+// It is called at most once, and only when the answer would be to wait: a policy
 // that not even all votes together could satisfy is not waited for. Decide
 // appends to buffer, and does not allocate if that has room.
-func Decide(policies []Policy, env *Env, voters []Voter, everyone func() *fact.Consensus, buffer []Evaluation) Decision {
+func Decide(policies []Policy, env *Env, voters []Voter, allVoters func() *fact.Consensus, buffer []Evaluation) Decision {
 	var m machine
 	m.load(env)
 	start := len(buffer)
@@ -127,17 +127,17 @@ func Decide(policies []Policy, env *Env, voters []Voter, everyone func() *fact.C
 		buffer = append(buffer, m.evaluate(&policies[i], voters))
 	}
 	d := Decision{Evaluations: buffer[start:]}
-	d.Outcome = fold(d.Evaluations)
-	if d.Outcome == RequiresConsensus && everyone != nil {
-		if all := everyone(); all != nil {
-			m.dropHopeless(d.Evaluations, all)
-			d.Outcome = fold(d.Evaluations)
+	d.Outcome = combine(d.Evaluations)
+	if d.Outcome == RequiresConsensus && allVoters != nil {
+		if all := allVoters(); all != nil {
+			m.dropUnsatisfiable(d.Evaluations, all)
+			d.Outcome = combine(d.Evaluations)
 		}
 	}
 	return d
 }
 
-func fold(all []Evaluation) Outcome {
+func combine(all []Evaluation) Outcome {
 	var denied, allowed, waits bool
 	for i := range all {
 		denied = denied || all[i].Denies()
@@ -156,14 +156,14 @@ func fold(all []Evaluation) Outcome {
 	}
 }
 
-// dropHopeless turns the policies that wait for what can never be into ones
-// that do not apply. An expression that more votes can also make false (an
-// exact count, say) is given the benefit of the doubt.
-func (m *machine) dropHopeless(evaluations []Evaluation, all *fact.Consensus) {
+// dropUnsatisfiable makes policies that wait for votes that cannot come not
+// apply. An expression that more votes can also make false (an exact count, for
+// example) still waits.
+func (m *machine) dropUnsatisfiable(evaluations []Evaluation, all *fact.Consensus) {
 	m.approvers, m.credentials = &all.Approvers, &all.Credentials
 	for i := range evaluations {
 		e := &evaluations[i]
-		if e.Outcome != RequiresConsensus || !grows(e.Policy.Consensus.top) {
+		if e.Outcome != RequiresConsensus || !monotonic(e.Policy.Consensus.top) {
 			continue
 		}
 		if !m.run(e.Policy.Consensus) {
@@ -172,8 +172,8 @@ func (m *machine) dropHopeless(evaluations []Evaluation, all *fact.Consensus) {
 	}
 }
 
-// Stricter is the outcome of two decisions on parts of one request: it happens
-// only if both are allowed.
+// Stricter is the outcome of two decisions on parts of one request, which is
+// allowed only if both are.
 func Stricter(a, b Outcome) Outcome {
 	for _, o := range [...]Outcome{DenyExplicit, DenyImplicit, RequiresConsensus} {
 		if a == o || b == o {

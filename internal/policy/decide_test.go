@@ -10,8 +10,8 @@ import (
 	"latchkey/internal/policy/fact"
 )
 
-// people are the users of fold.yaml, with their tags.
-var people = []struct{ id, tags, credential string }{
+// testUsers are the users of decide.yaml, with their tags.
+var testUsers = []struct{ id, tags, credential string }{
 	{"a", "", "KEY"},
 	{"h", "", "KEY"},
 	{"x", "", "KEY"},
@@ -25,20 +25,20 @@ var people = []struct{ id, tags, credential string }{
 	{"passkey", "", "PASSKEY"},
 }
 
-// crowd returns the voters by id and everybody together. Each votes with an API
+// testVoters returns the voters by id and all of them together. Each votes with an API
 // key, and some hold a passkey besides.
-func crowd() (map[string]Voter, *fact.Consensus) {
-	voters, everyone := map[string]Voter{}, &fact.Consensus{}
-	for _, p := range people {
+func testVoters() (map[string]Voter, *fact.Consensus) {
+	voters, allVoters := map[string]Voter{}, &fact.Consensus{}
+	for _, p := range testUsers {
 		v := Voter{User: fact.User{ID: p.id, Tags: strings.Fields(p.tags)}, Credentials: []fact.Credential{{ID: "key-" + p.id, UserID: p.id, Type: "KEY"}}}
 		if p.credential != "KEY" {
 			v.Credentials = append(v.Credentials, fact.Credential{ID: "more-" + p.id, UserID: p.id, Type: p.credential})
 		}
 		voters[p.id] = v
-		everyone.Approvers = append(everyone.Approvers, v.User)
-		everyone.Credentials = append(everyone.Credentials, v.Credentials...)
+		allVoters.Approvers = append(allVoters.Approvers, v.User)
+		allVoters.Credentials = append(allVoters.Credentials, v.Credentials...)
 	}
-	return voters, everyone
+	return voters, allVoters
 }
 
 type policyRow struct {
@@ -62,14 +62,14 @@ func (r policyRow) compile(t testing.TB, id string) Policy {
 }
 
 func TestDecide(t *testing.T) {
-	all, everyone := crowd()
+	all, allVoters := testVoters()
 	for _, c := range load[[]struct {
 		Name        string
 		Policies    []policyRow
 		Voters      []string
 		Want        Outcome
 		Evaluations []Outcome
-	}](t, "fold.yaml") {
+	}](t, "decide.yaml") {
 		t.Run(c.Name, func(t *testing.T) {
 			env := &Env{
 				Request: &fact.Request{
@@ -92,7 +92,7 @@ func TestDecide(t *testing.T) {
 				policies = append(policies, r.compile(t, fmt.Sprint(i)))
 			}
 			asked := 0
-			d := Decide(policies, env, voters, func() *fact.Consensus { asked++; return everyone }, nil)
+			d := Decide(policies, env, voters, func() *fact.Consensus { asked++; return allVoters }, nil)
 			if d.Outcome != c.Want {
 				t.Errorf("the decision is %s, want %s", d.Outcome, c.Want)
 			}
@@ -114,7 +114,7 @@ func TestDecide(t *testing.T) {
 				}
 			}
 			if asked > 1 || asked == 1 && c.Want != RequiresConsensus && c.Want != DenyImplicit {
-				t.Errorf("everyone was asked for %d times", asked)
+				t.Errorf("allVoters was asked for %d times", asked)
 			}
 		})
 	}
@@ -123,18 +123,18 @@ func TestDecide(t *testing.T) {
 // TestHopeWithoutEveryone checks that nothing is presumed when the caller does
 // not say who there is.
 func TestHopeWithoutEveryone(t *testing.T) {
-	all, _ := crowd()
+	all, _ := testVoters()
 	p := []Policy{{Consensus: compiled(t, Consensus, "approvers.count() >= 100")}}
 	env := &Env{Consensus: &fact.Consensus{Approvers: []fact.User{all["x"].User}}, Now: noon}
-	for name, everyone := range map[string]func() *fact.Consensus{"no function": nil, "no answer": func() *fact.Consensus { return nil }} {
-		if d := Decide(p, env, []Voter{all["x"]}, everyone, nil); d.Outcome != RequiresConsensus {
+	for name, allVoters := range map[string]func() *fact.Consensus{"no function": nil, "no answer": func() *fact.Consensus { return nil }} {
+		if d := Decide(p, env, []Voter{all["x"]}, allVoters, nil); d.Outcome != RequiresConsensus {
 			t.Errorf("%s: the decision is %s, want %s", name, d.Outcome, RequiresConsensus)
 		}
 	}
 }
 
 func TestNames(t *testing.T) {
-	all, _ := crowd()
+	all, _ := testVoters()
 	for _, c := range []struct {
 		name, consensus, who string
 		want                 bool
@@ -151,15 +151,15 @@ func TestNames(t *testing.T) {
 		{"a count of credentials", "credentials.count() >= 2", "a", true},
 		{"a credential", "credentials.any(c, c.user_id == 'a')", "a", true},
 		{"a credential of another", "credentials.any(c, c.user_id == 'a')", "h", false},
-		{"a credential that he holds", "credentials.filter(c, c.type == 'PASSKEY').count() >= 1", "passkey", true},
-		{"an index names nobody", "approvers[0].id == 'a'", "a", false},
-		{"a constant names nobody", "true", "a", false},
+		{"a credential that the voter holds", "credentials.filter(c, c.type == 'PASSKEY').count() >= 1", "passkey", true},
+		{"an index names no one", "approvers[0].id == 'a'", "a", false},
+		{"a constant names no one", "true", "a", false},
 		{"under not", "!approvers.any(u, u.id == 'a')", "a", true},
 		{"under or", "approvers.any(u, u.id == 'a') || approvers.any(u, u.id == 'h')", "h", true},
 		{"an atom that errs is not true", "approvers.any(u, u.tags[3] == 'x' || true)", "a", false},
 		{"in a list of literals", "['a', 'h'].any(id, approvers.any(u, u.id == id))", "h", true},
 		{"not in a list of literals", "['a', 'h'].any(id, approvers.any(u, u.id == id))", "x", false},
-		{"what others did does not name him", "approvers.any(u, approvers.count() >= 2)", "a", false},
+		{"what others did does not name the voter", "approvers.any(u, approvers.count() >= 2)", "a", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := all[c.who]
@@ -193,8 +193,8 @@ func TestGrows(t *testing.T) {
 		"true":                                  true,
 		"[1, 2].any(v, approvers.count() >= v)": true,
 	} {
-		if got := grows(compiled(t, Consensus, source).top); got != want {
-			t.Errorf("%s grows: %v, want %v", source, got, want)
+		if got := monotonic(compiled(t, Consensus, source).top); got != want {
+			t.Errorf("%s is monotonic: %v, want %v", source, got, want)
 		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// constant says that the node reads nothing, so that it has one value.
+// constant reports whether the node reads nothing, so that it has one value.
 func constant(n *node) bool {
 	reads := false
-	n.every(func(c *node) {
+	n.visit(func(c *node) {
 		switch c.op {
 		case opRoot, opApprovers, opCredentials, opNow, opVariable, opCronSpan, opField:
 			reads = true
@@ -18,8 +18,8 @@ func constant(n *node) bool {
 	return !reads
 }
 
-// fixed is the value of a constant predicate.
-func fixed(n *node) (value, known bool) {
+// constantValue is the value of a constant predicate.
+func constantValue(n *node) (value, known bool) {
 	if !constant(n) || n.typ.kind != kindBool {
 		return false, false
 	}
@@ -27,10 +27,10 @@ func fixed(n *node) (value, known bool) {
 	return m.boolean(n)
 }
 
-// never returns the part of n because of which n can never be true, or nil. It
-// finds what is plain to see, not all there is.
-func never(n *node) *node {
-	if value, known := fixed(n); known {
+// unsatisfiablePart returns the part of n because of which n can never be true,
+// or nil. It finds the obvious cases, not all.
+func unsatisfiablePart(n *node) *node {
+	if value, known := constantValue(n); known {
 		if value {
 			return nil
 		}
@@ -39,24 +39,24 @@ func never(n *node) *node {
 	switch n.op {
 	case opAnd:
 		for _, c := range n.args {
-			if bad := never(c); bad != nil {
+			if bad := unsatisfiablePart(c); bad != nil {
 				return bad
 			}
 		}
 		return contradiction(n)
 	case opOr:
 		for _, c := range n.args {
-			if never(c) == nil {
+			if unsatisfiablePart(c) == nil {
 				return nil
 			}
 		}
 		return n
 	case opNot:
-		if always(n.x) {
+		if alwaysTrue(n.x) {
 			return n
 		}
 	case opAny:
-		return never(n.y)
+		return unsatisfiablePart(n.y)
 	case opIn, opContains:
 		list := n.y
 		if n.op == opContains {
@@ -66,7 +66,7 @@ func never(n *node) *node {
 			return n
 		}
 	default:
-		if r, ok := rangeOf(n); ok && !r.possible() {
+		if r, ok := rangeOf(n); ok && !r.satisfiable() {
 			return n
 		}
 		if badBounds(n) {
@@ -76,27 +76,27 @@ func never(n *node) *node {
 	return nil
 }
 
-// always says that n is plainly true, whatever is asked for and whoever asks.
-func always(n *node) bool {
-	if value, known := fixed(n); known {
+// alwaysTrue reports whether n is obviously true for every request and voter.
+func alwaysTrue(n *node) bool {
+	if value, known := constantValue(n); known {
 		return value
 	}
 	switch n.op {
 	case opAnd:
-		return !slices.ContainsFunc(n.args, func(c *node) bool { return !always(c) })
+		return !slices.ContainsFunc(n.args, func(c *node) bool { return !alwaysTrue(c) })
 	case opOr:
-		return slices.ContainsFunc(n.args, always)
+		return slices.ContainsFunc(n.args, alwaysTrue)
 	case opNot:
-		return never(n.x) != nil
+		return unsatisfiablePart(n.x) != nil
 	case opAll:
-		return always(n.y)
+		return alwaysTrue(n.y)
 	}
-	_, least, ok := atLeast(n)
+	_, least, ok := minimumCount(n)
 	return ok && least <= 0
 }
 
-// atLeast reads a comparison that asks a list for a number of elements.
-func atLeast(n *node) (list *node, least int64, ok bool) {
+// minimumCount reads a comparison that requires a number of elements of a list.
+func minimumCount(n *node) (list *node, least int64, ok bool) {
 	x, y, o := n.x, n.y, n.op
 	if y != nil && y.op == opCount {
 		x, y, o = y, x, mirrored(o)
@@ -111,13 +111,13 @@ func atLeast(n *node) (list *node, least int64, ok bool) {
 	case opGreater:
 		return x.x, least + 1, true
 	case opEqual:
-		return x.x, least, least > 0 // == 0 asks for none
+		return x.x, least, least > 0 // == 0 requires none
 	default:
 		return nil, 0, false
 	}
 }
 
-// badBounds says that n reads x[a] or x[a..b] with literals that no x has. What
+// badBounds reports whether n reads x[a] or x[a..b] with literals that no x has. What
 // is inside of a quantifier is not counted: its list may be empty.
 func badBounds(n *node) bool {
 	switch {
@@ -135,45 +135,45 @@ func badBounds(n *node) bool {
 	return bad
 }
 
-// limits is what one comparison, or several, say about one subject.
-type limits struct {
-	subject  string   // in its canonical form
-	only     []string // the texts that it can be; nil: any
-	not      []string
-	min, max *big.Int // of a number, or of a timestamp in nanoseconds, inclusive; nil: no bound
-	flag     *bool
-	nothing  bool
+// valueRange is what one comparison, or several, leave possible for a subject.
+type valueRange struct {
+	subject       string   // in its canonical form
+	only          []string // the texts that it can be; nil: any
+	not           []string
+	min, max      *big.Int // of a number, or of a timestamp in nanoseconds, inclusive; nil: no bound
+	flag          *bool
+	contradictory bool
 }
 
-func (r *limits) possible() bool {
+func (r *valueRange) satisfiable() bool {
 	left := 0
 	for _, text := range r.only {
 		if !slices.Contains(r.not, text) {
 			left++
 		}
 	}
-	return !r.nothing && (r.only == nil || left > 0) && (r.min == nil || r.max == nil || r.min.Cmp(r.max) <= 0)
+	return !r.contradictory && (r.only == nil || left > 0) && (r.min == nil || r.max == nil || r.min.Cmp(r.max) <= 0)
 }
 
 // rangeOf reads a comparison with literals.
-func rangeOf(n *node) (limits, bool) {
+func rangeOf(n *node) (valueRange, bool) {
 	x, y, o := n.x, n.y, n.op
-	if x != nil && written(x) && y != nil && o != opIn && o != opContains {
+	if x != nil && isWrittenConstant(x) && y != nil && o != opIn && o != opContains {
 		x, y, o = y, x, mirrored(o)
 	}
 	switch {
 	case n.typ.kind != kindBool:
-		return limits{}, false
+		return valueRange{}, false
 	case n.op == opField || n.op == opVariable:
 		yes := true
-		return limits{subject: n.String(), flag: &yes}, true
+		return valueRange{subject: n.String(), flag: &yes}, true
 	case n.op == opNot && (n.x.op == opField || n.x.op == opVariable):
 		no := false
-		return limits{subject: n.x.String(), flag: &no}, true
-	case x == nil || y == nil || n.as == nil || written(x):
-		return limits{}, false
+		return valueRange{subject: n.x.String(), flag: &no}, true
+	case x == nil || y == nil || n.as == nil || isWrittenConstant(x):
+		return valueRange{}, false
 	}
-	r := limits{subject: x.String()}
+	r := valueRange{subject: x.String()}
 	argued := x.typ.kind == kindArgument // whether its case counts is not known
 	spell := func(c *node) string {
 		if argued || x.typ.fold || x.op == opLower {
@@ -197,16 +197,16 @@ func rangeOf(n *node) (limits, bool) {
 	case y.op == opNumber || y.op == opTimestamp:
 		r.bound(o, y)
 		if x.op == opCount {
-			r.merge(limits{min: new(big.Int)})
+			r.merge(valueRange{min: new(big.Int)})
 		}
 	default:
-		return limits{}, false
+		return valueRange{}, false
 	}
 	return r, true
 }
 
-// written says that the node is a constant that was written as such.
-func written(n *node) bool { return n.literal() || n.op == opTimestamp }
+// isWrittenConstant is literal for timestamps too.
+func isWrittenConstant(n *node) bool { return n.literal() || n.op == opTimestamp }
 
 // mirrored is the comparison with its sides exchanged.
 func mirrored(o op) op {
@@ -225,7 +225,7 @@ func mirrored(o op) op {
 }
 
 // bound sets the range that a comparison with y leaves.
-func (r *limits) bound(o op, y *node) {
+func (r *valueRange) bound(o op, y *node) {
 	wide := y.number.wide()
 	n := wide.Magnitude.ToBig()
 	if wide.Negative {
@@ -251,7 +251,7 @@ func (r *limits) bound(o op, y *node) {
 }
 
 // merge adds what s says about the same subject.
-func (r *limits) merge(s limits) {
+func (r *valueRange) merge(s valueRange) {
 	switch {
 	case r.only == nil:
 		r.only = s.only
@@ -265,7 +265,7 @@ func (r *limits) merge(s limits) {
 	if r.max == nil || s.max != nil && s.max.Cmp(r.max) < 0 {
 		r.max = s.max
 	}
-	r.nothing = r.nothing || r.flag != nil && s.flag != nil && *r.flag != *s.flag
+	r.contradictory = r.contradictory || r.flag != nil && s.flag != nil && *r.flag != *s.flag
 	if r.flag == nil {
 		r.flag = s.flag
 	}
@@ -273,7 +273,7 @@ func (r *limits) merge(s limits) {
 
 // contradiction returns the operand of && that the operands before it exclude.
 func contradiction(n *node) *node {
-	seen := map[string]*limits{}
+	seen := map[string]*valueRange{}
 	for _, c := range n.args {
 		r, ok := rangeOf(c)
 		if !ok {
@@ -281,7 +281,7 @@ func contradiction(n *node) *node {
 		}
 		if before := seen[r.subject]; before != nil {
 			before.merge(r)
-			if !before.possible() {
+			if !before.satisfiable() {
 				return c
 			}
 			continue

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// together looks at what policies do to each other.
-func (l *linter) together() {
+// interactions looks for policies that cancel or undermine each other.
+func (l *linter) interactions() {
 	for i := range l.policies {
 		p := &l.policies[i]
 		if p.Deny {
@@ -17,16 +17,17 @@ func (l *linter) together() {
 		for j := range l.policies {
 			switch other := &l.policies[j]; {
 			case other.Deny:
-				shadowed = shadowed || l.shadow(p, other)
+				shadowed = shadowed || l.reportShadowed(p, other)
 			case i != j:
-				open = open || l.hole(other, p)
+				open = open || l.reportRawPayloadHole(other, p)
 			}
 		}
 	}
 }
 
-// about begins a finding on the condition of p, or its consensus.
-func (l *linter) about(p *Policy) *node {
+// reportOn makes p the policy of the next finding, and returns the first of its
+// expressions.
+func (l *linter) reportOn(p *Policy) *node {
 	l.policy = p
 	for _, e := range []*Expr{p.Condition, p.Consensus, p.Time} {
 		if e != nil {
@@ -37,13 +38,13 @@ func (l *linter) about(p *Policy) *node {
 	return nil
 }
 
-// shadow finds a DENY that matches whenever the ALLOW does: it has no consensus
+// reportShadowed finds a DENY that matches whenever the ALLOW does: it has no consensus
 // and no time, and each of its clauses is a clause of the ALLOW.
-func (l *linter) shadow(allow, deny *Policy) bool {
-	if !covers(deny, allow, nil) {
+func (l *linter) reportShadowed(allow, deny *Policy) bool {
+	if !alwaysDenies(deny, allow, nil) {
 		return false
 	}
-	top := l.about(allow)
+	top := l.reportOn(allow)
 	if top != nil {
 		l.add(top, ShadowedByDeny, "the DENY policy %s refuses everything that this policy allows", deny.label())
 	}
@@ -57,15 +58,15 @@ func (p *Policy) label() string {
 	return p.ID
 }
 
-// covers says that the DENY matches whenever the ALLOW does, given what is known
-// of the activity.
-func covers(deny, allow *Policy, known map[string]string) bool {
+// alwaysDenies reports whether the DENY matches whenever the ALLOW does, given
+// what is known of the activity.
+func alwaysDenies(deny, allow *Policy, known map[string]string) bool {
 	if deny.Consensus != nil || deny.Time != nil {
 		return false
 	}
 	for _, c := range deny.Condition.clauses() {
 		same := slices.ContainsFunc(allow.Condition.clauses(), func(other *node) bool { return other.String() == c.String() })
-		if !same && truth(c, known) != yes {
+		if !same && partialTruth(c, known) != yes {
 			return false
 		}
 	}
@@ -87,48 +88,52 @@ func (e *Expr) clauses() []*node {
 // chainRoots are what a transaction, or typed data, says.
 var chainRoots = []string{"eth.tx", "eth.eip_712", "eth.eip_7702_authorization", "solana.tx", "tron.tx", "bitcoin.tx", "tempo.tx"}
 
-// reads says whether the condition reads a node of which f is true.
+// reads reports whether the expression has a node of which f is true.
 func (e *Expr) reads(f func(*node) bool) bool {
 	found := false
 	if e != nil {
-		e.top.every(func(n *node) { found = found || f(n) })
+		e.top.visit(func(n *node) { found = found || f(n) })
 	}
 	return found
 }
 
-func ofChain(n *node) bool { return n.op == opRoot && slices.Contains(chainRoots, n.root.name) }
+func isTransactionRoot(n *node) bool {
+	return n.op == opRoot && slices.Contains(chainRoots, n.root.name)
+}
 
-// notOfRaw says that the activities that sign any bytes do not have it.
-func notOfRaw(n *node) bool {
+// absentFromRawPayload reports whether the activities that sign any bytes lack
+// what the node reads.
+func absentFromRawPayload(n *node) bool {
 	param := n.op == opField && n.x.typ == paramsType && n.name != "hash_function" && n.name != "encoding"
-	return param || ofChain(n)
+	return param || isTransactionRoot(n)
 }
 
 // rawSigning is what is known of the activities that sign any bytes.
 var rawSigning = []map[string]string{
-	signing("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD", "SIGN_RAW_PAYLOAD"),
-	signing("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "SIGN_RAW_PAYLOAD"),
-	signing("ACTIVITY_TYPE_SIGN_RAW_PAYLOADS", "SIGN_RAW_PAYLOADS"),
+	signingActivity("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD", "SIGN_RAW_PAYLOAD"),
+	signingActivity("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "SIGN_RAW_PAYLOAD"),
+	signingActivity("ACTIVITY_TYPE_SIGN_RAW_PAYLOADS", "SIGN_RAW_PAYLOADS"),
 }
 
-// signing is what is known of an activity that signs; an empty text is not.
-func signing(typ, kind string) map[string]string {
+// signingActivity is what is known of an activity that signs; an empty text is
+// unknown.
+func signingActivity(typ, kind string) map[string]string {
 	return map[string]string{"activity.type": typ, "activity.kind": kind, "activity.resource": "PRIVATE_KEY", "activity.action": "SIGN"}
 }
 
-// hole finds an ALLOW, open, that lets those whom limited lets sign only some
-// transactions sign any bytes with the same key: the bytes may be the very
-// transaction that limited does not allow.
-func (l *linter) hole(limited, open *Policy) bool {
-	if !limited.Condition.reads(ofChain) || truth(limited.Condition.top, signing("", "")) == no ||
-		open.Condition.reads(notOfRaw) || apart(limited, open) || !l.sameSigner(limited, open) {
+// reportRawPayloadHole finds an ALLOW, open, by which users whom limited allows
+// to sign only some transactions can sign any bytes with the same key: the bytes
+// may be a transaction that limited does not allow.
+func (l *linter) reportRawPayloadHole(limited, open *Policy) bool {
+	if !limited.Condition.reads(isTransactionRoot) || partialTruth(limited.Condition.top, signingActivity("", "")) == no ||
+		open.Condition.reads(absentFromRawPayload) || haveDifferentKeys(limited, open) || !l.shareSigner(limited, open) {
 		return false
 	}
 	raw := slices.ContainsFunc(rawSigning, func(known map[string]string) bool {
-		denied := slices.ContainsFunc(l.policies, func(p Policy) bool { return p.Deny && covers(&p, open, known) })
-		return !denied && (open.Condition == nil || truth(open.Condition.top, known) != no)
+		denied := slices.ContainsFunc(l.policies, func(p Policy) bool { return p.Deny && alwaysDenies(&p, open, known) })
+		return !denied && (open.Condition == nil || partialTruth(open.Condition.top, known) != no)
 	})
-	top := l.about(open)
+	top := l.reportOn(open)
 	if !raw || top == nil {
 		return false
 	}
@@ -146,20 +151,20 @@ const (
 	no
 )
 
-// truth evaluates n as far as the texts that are known go.
-func truth(n *node, known map[string]string) tristate {
+// partialTruth evaluates n as far as the known texts allow.
+func partialTruth(n *node, known map[string]string) tristate {
 	switch n.op {
 	case opBool:
-		return settled(n.flag)
+		return tristateOf(n.flag)
 	case opNot:
-		return [...]tristate{unknown, no, yes}[truth(n.x, known)]
+		return [...]tristate{unknown, no, yes}[partialTruth(n.x, known)]
 	case opAnd, opOr:
 		decisive, rest := no, yes
 		if n.op == opOr {
 			decisive, rest = yes, no
 		}
 		for _, c := range n.args {
-			switch truth(c, known) {
+			switch partialTruth(c, known) {
 			case decisive:
 				return decisive
 			case unknown:
@@ -169,29 +174,29 @@ func truth(n *node, known map[string]string) tristate {
 		return rest
 	}
 	result := unknown
-	pairs(n, func(subject, literal *node) {
+	literalPairs(n, func(subject, literal *node) {
 		text := known[subject.String()]
 		switch {
 		case text == "" || result == yes:
 		case n.op == opNotEqual:
-			result = settled(text != literal.text)
+			result = tristateOf(text != literal.text)
 		default:
-			result = settled(text == literal.text)
+			result = tristateOf(text == literal.text)
 		}
 	})
 	return result
 }
 
-func settled(b bool) tristate {
+func tristateOf(b bool) tristate {
 	if b {
 		return yes
 	}
 	return no
 }
 
-// apart says that the conditions speak of different keys: what they say of the
-// wallet, the account or the private key excludes each other.
-func apart(a, b *Policy) bool {
+// haveDifferentKeys reports whether the conditions are about different keys:
+// what they require of the wallet, the account or the private key contradicts.
+func haveDifferentKeys(a, b *Policy) bool {
 	var about []*node
 	for _, e := range []*Expr{a.Condition, b.Condition} {
 		for _, c := range e.clauses() {
@@ -207,17 +212,17 @@ func apart(a, b *Policy) bool {
 	return wallet && key || contradiction(&node{op: opAnd, args: about}) != nil
 }
 
-// sameSigner says that somebody whom a allows to act alone is also allowed by b
-// to act alone, or that both ask for the same.
-func (l *linter) sameSigner(a, b *Policy) bool {
+// shareSigner reports whether a user whom a allows to act alone is also allowed
+// by b to act alone, or both require the same consensus.
+func (l *linter) shareSigner(a, b *Policy) bool {
 	if b.Consensus == nil || a.Consensus != nil && a.Consensus.String() == b.Consensus.String() {
 		return true
 	}
-	return slices.ContainsFunc(l.voters, func(v Voter) bool { return v.alone(a) && v.alone(b) })
+	return slices.ContainsFunc(l.voters, func(v Voter) bool { return v.satisfiesAlone(a) && v.satisfiesAlone(b) })
 }
 
-// alone says that his vote is all that the policy asks for.
-func (v *Voter) alone(p *Policy) bool {
+// satisfiesAlone reports whether the vote of v is all that the policy requires.
+func (v *Voter) satisfiesAlone(p *Policy) bool {
 	m := machine{approvers: &v.User, credentials: &v.Credentials}
 	return p.Consensus == nil || m.run(p.Consensus)
 }

@@ -37,7 +37,7 @@ func TestSameTextIsCompiledOnce(t *testing.T) {
 	}
 }
 
-// TestUnusedTextIsForgotten: texts that nobody holds must not pile up.
+// TestUnusedTextIsForgotten: texts that are no longer referenced are removed.
 func TestUnusedTextIsForgotten(t *testing.T) {
 	source := func(i int) string { return fmt.Sprintf("eth.tx.value == %d", 70_070_000+i) }
 	const many = 1000
@@ -48,7 +48,7 @@ func TestUnusedTextIsForgotten(t *testing.T) {
 	}
 	left := func() (n int) {
 		for i := range many {
-			if _, ok := shared.Load(sharedKey{Condition, source(i)}); ok {
+			if _, ok := inUse.Load(internKey{Condition, source(i)}); ok {
 				n++
 			}
 		}
