@@ -120,9 +120,9 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestHopeWithoutEveryone checks that nothing is presumed when the caller does
+// TestWaitsWithoutAllVoters checks that nothing is presumed when the caller does
 // not say who there is.
-func TestHopeWithoutEveryone(t *testing.T) {
+func TestWaitsWithoutAllVoters(t *testing.T) {
 	all, _ := testVoters()
 	p := []Policy{{Consensus: compiled(t, Consensus, "approvers.count() >= 100")}}
 	env := &Env{Consensus: &fact.Consensus{Approvers: []fact.User{all["x"].User}}, Now: noon}
@@ -170,7 +170,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestGrows(t *testing.T) {
+func TestMonotonic(t *testing.T) {
 	for source, want := range map[string]bool{
 		"approvers.count() >= 2":                                  true,
 		"approvers.count() > 2":                                   true,

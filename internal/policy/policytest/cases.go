@@ -19,21 +19,21 @@ import (
 	"latchkey/internal/suggest"
 )
 
-// Case is a request, and what is to become of it.
+// Case is a request and its expected outcome.
 type Case struct {
 	Name       string
 	Line       int
 	Expect     string   // ALLOW, DENY or PENDING
-	DeniedBy   []string // names of policies; nil: not looked at
-	CanApprove []string // names of users; nil: not looked at
+	DeniedBy   []string // names of policies; nil: not checked
+	CanApprove []string // names of users; nil: not checked
 
 	submitter string // id
 	asked     engine.ExplainRequest
 	at        string // path
 }
 
-// cases prepares the cases.
-func (r *reader) cases() {
+// readCases prepares the cases.
+func (r *reader) readCases() {
 	if len(r.content.Cases) == 0 {
 		return
 	}
@@ -43,11 +43,11 @@ func (r *reader) cases() {
 		given := &r.content.Cases[i]
 		at := "cases." + strconv.Itoa(i)
 		if seen[given.Name] {
-			r.wrong(join(at, "name"), "there are two cases of the name %q", given.Name)
+			r.reportPath(join(at, "name"), "there are two cases of the name %q", given.Name)
 		}
 		seen[given.Name] = true
 		c := Case{
-			Name: given.Name, Line: find(r.root, at).Line, Expect: given.Expect, at: at,
+			Name: given.Name, Line: nodeAt(r.root, at).Line, Expect: given.Expect, at: at,
 			DeniedBy: given.DeniedBy, CanApprove: given.CanApprove,
 			submitter: r.id(kindUser, join(at, "submitter"), given.Submitter),
 		}
@@ -59,29 +59,29 @@ func (r *reader) cases() {
 		}
 		r.ids(kindUser, join(at, "canApprove"), given.CanApprove)
 		for j, name := range given.DeniedBy {
-			if !slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Name == name }) {
-				r.wrong(join(at, "deniedBy."+strconv.Itoa(j)), "there is no policy %q", name)
+			if !slices.ContainsFunc(r.Policies, func(p FilePolicy) bool { return p.Name == name }) {
+				r.reportPath(join(at, "deniedBy."+strconv.Itoa(j)), "there is no policy %q", name)
 			}
 		}
-		r.when(&c, given)
-		r.request(&c, given)
+		r.readTime(&c, given)
+		r.readRequest(&c, given)
 		r.Cases = append(r.Cases, c)
 	}
-	r.demandFacts()
+	r.requireFacts()
 }
 
-func (r *reader) when(c *Case, given *trial) {
+func (r *reader) readTime(c *Case, given *caseSpec) {
 	if c.asked.Time = given.Time; given.Time == "" {
 		return
 	}
 	if _, err := time.Parse(time.RFC3339, given.Time); err != nil {
-		r.wrong(join(c.at, "time"), "must be a time as in RFC 3339, such as 2026-11-15T12:00:00Z")
+		r.reportPath(join(c.at, "time"), "must be a time as in RFC 3339, such as 2026-11-15T12:00:00Z")
 	}
 }
 
-// request finds the operation and reads its parameters, as the server does.
-func (r *reader) request(c *Case, given *trial) {
-	version := r.version(c.at, given)
+// readRequest finds the operation and reads its parameters, as the server does.
+func (r *reader) readRequest(c *Case, given *caseSpec) {
+	version := r.findVersion(c.at, given)
 	if version == nil {
 		return
 	}
@@ -90,10 +90,10 @@ func (r *reader) request(c *Case, given *trial) {
 	c.asked.Parameters = jsontext.Value("{}")
 	if given.Parameters != nil {
 		before := len(r.mistakes)
-		c.asked.Parameters = r.json(nil, find(r.root, at), at, func(n *yaml.Node) string {
+		c.asked.Parameters = r.json(nil, nodeAt(r.root, at), at, func(n *yaml.Node) string {
 			e, unfit := r.expand(n.Value)
 			if unfit != nil {
-				r.at(n.Line, "%s: %s", at, unfit.message)
+				r.reportLine(n.Line, "%s: %s", at, unfit.message)
 			}
 			return e.text
 		})
@@ -107,20 +107,20 @@ func (r *reader) request(c *Case, given *trial) {
 	}
 	refusal, ok := fault.As(err)
 	if !ok || len(refusal.Fields) == 0 {
-		r.wrong(at, "%v", err)
+		r.reportPath(at, "%v", err)
 		return
 	}
 	for _, f := range refusal.Fields {
-		r.wrong(join(at, f.Path), "%s", f.Description)
+		r.reportPath(join(at, f.Path), "%s", f.Description)
 	}
 }
 
-// version is the version of an activity that a case is about.
-func (r *reader) version(at string, given *trial) *activity.CompiledOp {
+// findVersion is the version of an activity that a case is about.
+func (r *reader) findVersion(at string, given *caseSpec) *activity.CompiledOp {
 	var version *activity.CompiledOp
 	switch {
 	case (given.Operation == "") == (given.Type == ""):
-		r.wrong(at, "give either the operation or the type of an activity")
+		r.reportPath(at, "give either the operation or the type of an activity")
 		return nil
 	case given.Operation != "":
 		at = join(at, "operation")
@@ -133,7 +133,7 @@ func (r *reader) version(at string, given *trial) *activity.CompiledOp {
 	}
 	switch {
 	case r.catalog.Query(given.Operation) != nil:
-		r.wrong(at, "%s is a query: every member may ask it, and no policy is asked", given.Operation)
+		r.reportPath(at, "%s is a query: every member may ask it, and no policy is asked", given.Operation)
 		return nil
 	case version == nil:
 		known := map[string]bool{}
@@ -145,10 +145,10 @@ func (r *reader) version(at string, given *trial) *activity.CompiledOp {
 		}
 		maps.DeleteFunc(known, func(_ string, right bool) bool { return !right })
 		name := given.Operation + given.Type
-		r.wrong(at, "there is no activity %q; the nearest is %q", name, suggest.Name(name, 1000, slices.Sorted(maps.Keys(known))))
+		r.reportPath(at, "there is no activity %q; the nearest is %q", name, suggest.Name(name, 1000, slices.Sorted(maps.Keys(known))))
 		return nil
 	case version.Govern.By == decide.Vote:
-		r.wrong(at, "%s is a vote on another activity; name the voters in approvers", version.Name)
+		r.reportPath(at, "%s is a vote on another activity; name the voters in approvers", version.Name)
 		return nil
 	}
 	return version
@@ -161,20 +161,20 @@ var (
 	readsTime   = regexp.MustCompile(`\btime\.now\b|\bCronSpan\b`)
 )
 
-// demandFacts refuses a file in which a policy reads what the file leaves open:
-// with something made up the case would show nothing.
-func (r *reader) demandFacts() {
-	if name := r.reads(readsTime); name != "" {
+// requireFacts refuses a file in which a policy reads what the file leaves open:
+// with a made-up value the case would prove nothing.
+func (r *reader) requireFacts() {
+	if name := r.policyReading(readsTime); name != "" {
 		for _, c := range r.Cases {
 			if c.asked.Time == "" {
-				r.wrong(c.at, "time is needed, because policy %q looks at it", name)
+				r.reportPath(c.at, "time is needed, because policy %q reads it", name)
 			}
 		}
 	}
-	sender, path := r.reads(readsSender), r.reads(readsPath)
+	sender, path := r.policyReading(readsSender), r.policyReading(readsPath)
 	needsKey := func(at string, c curve.KeyCurve, publicKey string) {
 		if sender != "" && c == curve.KeySecp256k1 && publicKey == "" {
-			r.wrong(at, "publicKey is needed, because policy %q reads eth.tx.from, which follows from it", sender)
+			r.reportPath(at, "publicKey is needed, because policy %q reads eth.tx.from, which follows from it", sender)
 		}
 	}
 	made := r.accounts
@@ -183,7 +183,7 @@ func (r *reader) demandFacts() {
 			at := "wallets." + strconv.Itoa(i) + ".accounts." + strconv.Itoa(j)
 			needsKey(at, made[j].Curve, made[j].PublicKey)
 			if path != "" && a.Path == "" {
-				r.wrong(at, "path is needed, because policy %q looks at it", path)
+				r.reportPath(at, "path is needed, because policy %q reads it", path)
 			}
 		}
 		made = made[len(w.Accounts):]

@@ -10,15 +10,15 @@ import (
 	"latchkey/internal/request/engine"
 )
 
-// Coverage is which clauses the cases saw true, and which false.
+// Coverage is which clauses the cases evaluated to true, and which to false.
 type Coverage []Clause
 
 // Clause is what && and || join, or the body of a quantifier.
 type Clause struct {
 	Policy, Place string
 	Source        string // as the file has it
-	True, False   bool   // what it was seen as
-	Failed        bool   // it was seen without a value
+	True, False   bool   // whether a case evaluated it to that
+	Failed        bool   // a case evaluated it without a value
 }
 
 // Count returns how many outcomes of clauses, two each, were seen, and how many
@@ -70,56 +70,56 @@ func newCoverageRecorder(f *File) *coverageRecorder {
 			for _, t := range e.expr.Trace(&policy.Env{Now: time.Time{}}) {
 				steps = append(steps, engine.ExplainedStep{Source: t.Source, Offset: int32(t.Offset), Bound: t.Bound})
 			}
-			s.look(i, place, steps)
+			s.addSteps(i, place, steps)
 		}
 	}
 	return s
 }
 
-// add takes note of what a case showed.
+// add records the steps that a case evaluated.
 func (s *coverageRecorder) add(reply *engine.ExplainReply) {
 	for _, p := range reply.Policies {
 		i := s.byID[p.PolicyID]
-		s.look(i, policy.Condition, p.Condition)
-		s.look(i, policy.Consensus, p.Consensus)
-		s.look(i, policy.Time, p.Time)
+		s.addSteps(i, policy.Condition, p.Condition)
+		s.addSteps(i, policy.Consensus, p.Consensus)
+		s.addSteps(i, policy.Time, p.Time)
 	}
 }
 
-func (s *coverageRecorder) look(policy int, place policy.Place, steps []engine.ExplainedStep) {
-	for _, top := range tree(steps) {
-		s.clause(policy, place, top)
+func (s *coverageRecorder) addSteps(policy int, place policy.Place, steps []engine.ExplainedStep) {
+	for _, top := range stepTree(steps) {
+		s.addClauses(policy, place, top)
 	}
 }
 
-// clause goes down to what is joined.
-func (s *coverageRecorder) clause(policy int, place policy.Place, n *node) {
+// addClauses records the operands of && and ||, or n itself.
+func (s *coverageRecorder) addClauses(policy int, place policy.Place, n *stepNode) {
 	if bare := strings.Trim(n.Source, "() \t\r\n"); bare == "true" || bare == "false" {
-		return // it can be nothing else
+		return // a constant
 	}
-	if n.chain() {
+	if n.isChain() {
 		for _, c := range n.children {
-			s.clause(policy, place, c)
+			s.addClauses(policy, place, c)
 		}
 		return
 	}
-	s.see(policy, place, n)
-	n.every(func(inner *node) {
+	s.addClause(policy, place, n)
+	n.visit(func(inner *stepNode) {
 		for _, c := range inner.children {
 			if c.Bound != inner.Bound {
-				s.see(policy, place, c)
+				s.addClause(policy, place, c)
 			}
 		}
 	})
 }
 
-func (s *coverageRecorder) see(i int, place policy.Place, n *node) {
+func (s *coverageRecorder) addClause(i int, place policy.Place, n *stepNode) {
 	at := clausePlace{i, place, int(n.Offset), len(n.Source)}
 	c := s.clauses[at]
 	if c == nil {
 		p := &s.file.Policies[i]
 		e := p.expressions[place]
-		c = &Clause{Policy: p.Name, Place: place.String(), Source: e.given[e.back(at.offset, false):e.back(at.offset+at.size, true)]}
+		c = &Clause{Policy: p.Name, Place: place.String(), Source: e.given[e.givenOffset(at.offset, false):e.givenOffset(at.offset+at.size, true)]}
 		s.clauses[at] = c
 	}
 	c.True = c.True || n.Value == "true"

@@ -79,7 +79,7 @@ func FuzzLoad(f *testing.F) {
 func same(t *testing.T, a, b *File) {
 	t.Helper()
 	for _, diff := range []string{
-		cmp.Diff(a.Policies, b.Policies, cmpopts.IgnoreUnexported(Policy{})),
+		cmp.Diff(a.Policies, b.Policies, cmpopts.IgnoreUnexported(FilePolicy{})),
 		cmp.Diff(a.Cases, b.Cases, cmp.AllowUnexported(Case{}), cmpopts.IgnoreFields(Case{}, "Line")),
 		cmp.Diff(a.quorum, b.quorum), cmp.Diff(a.users, b.users), cmp.Diff(a.tags, b.tags),
 		cmp.Diff(a.wallets, b.wallets), cmp.Diff(a.accounts, b.accounts), cmp.Diff(a.privateKeys, b.privateKeys),
@@ -99,23 +99,23 @@ func TestBack(t *testing.T) {
 		for _, part := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "bc", "é", "${x}", "${yy}", "$${"}), 0, 12).Draw(t, "parts") {
 			value, swapped := map[string]string{"${x}": "a value that is longer", "${yy}": "v", "$${": "${"}[part]
 			if swapped {
-				e.swaps = append(e.swaps, swap{len(e.given), len(part), len(e.text), len(value)})
+				e.replacements = append(e.replacements, replacement{len(e.given), len(part), len(e.text), len(value)})
 				e.text += value
 			} else {
 				e.text += part
 			}
 			e.given += part
 		}
-		inside := func(at int) (swap, bool) {
-			for _, s := range e.swaps {
+		inside := func(at int) (replacement, bool) {
+			for _, s := range e.replacements {
 				if at >= s.at && at < s.at+s.size {
 					return s, true
 				}
 			}
-			return swap{}, false
+			return replacement{}, false
 		}
 		for at := range len(e.text) {
-			from, to := e.back(at, false), e.back(at+1, true)
+			from, to := e.givenOffset(at, false), e.givenOffset(at+1, true)
 			if s, ok := inside(at); ok {
 				if from != s.given || to != s.given+s.length {
 					t.Fatalf("%d of %q leads to %d..%d of %q, not to %+v", at, e.text, from, to, e.given, s)

@@ -10,12 +10,12 @@ import (
 	"latchkey/internal/domain"
 )
 
-// interfaces reads what is known of contracts and programs.
-func (r *reader) interfaces() {
+// readInterfaces reads what is known of contracts and programs.
+func (r *reader) readInterfaces() {
 	for i := range r.content.Interfaces {
 		given := &r.content.Interfaces[i]
 		at := "interfaces." + strconv.Itoa(i)
-		text, ok := r.description(at, given)
+		text, ok := r.interfaceJSON(at, given)
 		if !ok {
 			continue
 		}
@@ -26,7 +26,7 @@ func (r *reader) interfaces() {
 			_, err = idl.Parse(text)
 		}
 		if err != nil {
-			r.wrong(at, "%v", err)
+			r.reportPath(at, "%v", err)
 			continue
 		}
 		r.contracts = append(r.contracts, &domain.ContractInterface{
@@ -36,16 +36,16 @@ func (r *reader) interfaces() {
 	}
 }
 
-// description is the JSON of an interface.
-func (r *reader) description(at string, given *contract) (string, bool) {
+// interfaceJSON is the JSON of an interface.
+func (r *reader) interfaceJSON(at string, given *interfaceSpec) (string, bool) {
 	switch {
 	case (given.File == "") == (given.JSON == nil):
-		r.wrong(at, "give the ABI or IDL either as file or as json")
+		r.reportPath(at, "give the ABI or IDL either as file or as json")
 		return "", false
 	case given.File != "":
 		text, err := r.read(given.File)
 		if err != nil {
-			r.wrong(join(at, "file"), "%v", err)
+			r.reportPath(join(at, "file"), "%v", err)
 		}
 		return string(text), err == nil
 	case given.JSON.Kind() != '"':
@@ -53,7 +53,7 @@ func (r *reader) description(at string, given *contract) (string, bool) {
 	}
 	text, err := jsontext.AppendUnquote(nil, given.JSON)
 	if err != nil {
-		r.wrong(join(at, "json"), "%v", err)
+		r.reportPath(join(at, "json"), "%v", err)
 	}
 	return string(text), err == nil
 }

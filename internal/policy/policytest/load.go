@@ -15,13 +15,13 @@ import (
 	"latchkey/internal/schema"
 )
 
-// File is a file that was read and has no mistakes.
+// File is a file that was read without mistakes.
 type File struct {
 	Path     string
-	Policies []Policy
+	Policies []FilePolicy
 	Cases    []Case
 
-	content content
+	content fileContent
 	catalog *activity.Catalog // nil without cases
 	// The organization.
 	quorum      domain.Quorum
@@ -39,7 +39,7 @@ type File struct {
 // message and not an exhausted memory.
 const maxFile = 4 << 20
 
-// Load reads a file. A mistake in it is returned as *Error.
+// Load reads a file. Mistakes in it are returned as [*Error].
 func Load(path string) (*File, error) {
 	data, err := readFile(path)
 	if err != nil {
@@ -67,26 +67,26 @@ func readFile(path string) ([]byte, error) {
 }
 
 // Parse reads data as the content of the file called path. read returns the
-// files that it names. A mistake is returned as *Error.
+// files that it names. Mistakes are returned as [*Error].
 func Parse(path string, data []byte, read func(name string) ([]byte, error)) (*File, error) {
-	shape := schema.Of[content]()
+	content := schema.Of[fileContent]()
 	r := &reader{
 		File: &File{Path: path}, read: read,
-		names: map[string]map[string]named{}, taken: map[string]bool{},
+		names: map[string]map[string]namedValue{}, taken: map[string]bool{},
 	}
-	// What a later step says means nothing while an earlier one is in doubt.
+	// The mistakes of a step mean nothing while the step before has some.
 	for _, step := range []func(){
-		func() { r.document(data, keysOf(shape)) },
-		func() { r.shape(shape) },
-		func() { r.readUsers(); r.readWallets(); r.interfaces() },
-		func() { r.policies(); r.cases() },
+		func() { r.document(data, keysOf(content)) },
+		func() { r.decode(content) },
+		func() { r.readUsers(); r.readWallets(); r.readInterfaces() },
+		func() { r.readPolicies(); r.readCases() },
 	} {
 		step()
 		if len(r.mistakes) > 0 {
-			return nil, &Error{File: path, Mistakes: inOrder(r.mistakes)}
+			return nil, &Error{File: path, Mistakes: sorted(r.mistakes)}
 		}
 	}
-	r.File.labels = r.labeller()
+	r.File.labels = r.placeholders()
 	return r.File, nil
 }
 
@@ -95,7 +95,7 @@ type reader struct {
 	*File
 	read     func(name string) ([]byte, error)
 	root     *yaml.Node
-	names    map[string]map[string]named
+	names    map[string]map[string]namedValue
 	taken    map[string]bool // ids, credentials and addresses that are in use
 	mistakes []Mistake
 }
@@ -111,32 +111,32 @@ func keysOf(s *schema.Schema) map[string][]string {
 	return keys
 }
 
-// shape decodes the content by the rules of its tags.
-func (r *reader) shape(s *schema.Schema) {
+// decode reads the content by the rules of its tags.
+func (r *reader) decode(s *schema.Schema) {
 	text := r.json(nil, r.root, "", nil)
 	if len(r.mistakes) > 0 {
 		return
 	}
 	for _, problem := range s.Decode(text, &r.content) {
-		r.wrong(problem.Path, "%s", problem.Description)
+		r.reportPath(problem.Path, "%s", problem.Description)
 	}
 }
 
-// at reports a mistake on a line.
-func (r *reader) at(line int, format string, args ...any) {
-	// What the YAML reader made up has no line.
+// reportLine reports a mistake on a line.
+func (r *reader) reportLine(line int, format string, args ...any) {
+	// A node that is not in the text has no line.
 	r.mistakes = append(r.mistakes, Mistake{Line: max(line, 1), Message: fmt.Sprintf(format, args...)})
 }
 
-// wrong reports a mistake in the value that a path leads to.
-func (r *reader) wrong(path, format string, args ...any) {
-	r.at(find(r.root, path).Line, "%s: %s", cmp.Or(path, "the file"), fmt.Sprintf(format, args...))
+// reportPath reports a mistake in the value at a path.
+func (r *reader) reportPath(path, format string, args ...any) {
+	r.reportLine(nodeAt(r.root, path).Line, "%s: %s", cmp.Or(path, "the file"), fmt.Sprintf(format, args...))
 }
 
-// twice takes something, and reports that it was taken already.
-func (r *reader) twice(key, path, what string) {
+// reserve reports a mistake if the key is in use already.
+func (r *reader) reserve(key, path, what string) {
 	if r.taken[key] {
-		r.wrong(path, "%s is given twice in the file", what)
+		r.reportPath(path, "%s is given twice in the file", what)
 	}
 	r.taken[key] = true
 }

@@ -26,8 +26,8 @@ func parse(t *testing.T, text string) *File {
 }
 
 const (
-	// people is a file with users, of three lines.
-	people = "policies: []\ntags: [admin, ops]\nusers: [{name: Ada, tags: [admin]}, {name: Ben}]\n"
+	// withUsers is a file with users, of three lines.
+	withUsers = "policies: []\ntags: [admin, ops]\nusers: [{name: Ada, tags: [admin]}, {name: Ben}]\n"
 	// open is a policy that allows anything to Ada, of four lines.
 	open = "users: [{name: Ada}]\npolicies:\n- {policyName: P, effect: EFFECT_ALLOW,\n   consensus: \"approvers.any(u, u.id == '${user.Ada}')\"}\n"
 )
@@ -59,7 +59,7 @@ func TestMistakes(t *testing.T) {
 		{"a policy without a name", "policies:\n- {effect: EFFECT_DENY}\n", "2: policies.0.policyName: is required"},
 		{"an effect that is none", "policies:\n- {policyName: P, effect: ALLOW}\n", "2: policies.0.effect: must be one of EFFECT_ALLOW, EFFECT_DENY"},
 		{"two policies of one name", "policies:\n- {policyName: P, effect: EFFECT_DENY}\n- {policyName: P, effect: EFFECT_DENY}\n", `3: policies.1.policyName: there are two policies of the name "P"`},
-		{"a policy for everybody", "policies:\n- {policyName: P, effect: EFFECT_ALLOW}\n", "2: policy P: a policy that allows needs a condition or a consensus; without both it would allow everything to everybody"},
+		{"a policy for every user", "policies:\n- {policyName: P, effect: EFFECT_ALLOW}\n", "2: policy P: a policy that allows needs a condition or a consensus; without both it would allow everything to every user"},
 		{
 			"a condition that does not compile",
 			"policies:\n- policyName: P\n  effect: EFFECT_DENY\n  condition: eth.tx.valu > 5\n",
@@ -120,10 +120,10 @@ func TestMistakes(t *testing.T) {
 			"one passkey for two", "policies: []\nusers:\n- {name: Ada, credentials: [{type: CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR, credentialId: a}]}\n- {name: Ben, credentials: [{type: CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR, credentialId: a}]}\n",
 			"4: users.1.credentials.0.credentialId: the passkey is given twice in the file",
 		},
-		{"a quorum of strangers", people + "rootQuorum: {threshold: 1, members: [Adda]}\n", `4: rootQuorum.members.0: there is no user "Adda"; the nearest is "Ada"`},
-		{"a quorum of nobody", people + "rootQuorum: {threshold: 1, members: []}\n", "4: rootQuorum.members: must have at least 1 element"},
-		{"a quorum that is always reached", people + "rootQuorum: {threshold: 0, members: [Ada]}\n", "4: rootQuorum.threshold: must be at least 1"},
-		{"a quorum that is never reached", people + "rootQuorum: {threshold: 3, members: [Ada, Ben]}\n", "4: rootQuorum.threshold: is 3, but there are only 2 members"},
+		{"a quorum of unknown users", withUsers + "rootQuorum: {threshold: 1, members: [Adda]}\n", `4: rootQuorum.members.0: there is no user "Adda"; the nearest is "Ada"`},
+		{"a quorum of no one", withUsers + "rootQuorum: {threshold: 1, members: []}\n", "4: rootQuorum.members: must have at least 1 element"},
+		{"a quorum that is always reached", withUsers + "rootQuorum: {threshold: 0, members: [Ada]}\n", "4: rootQuorum.threshold: must be at least 1"},
+		{"a quorum that is never reached", withUsers + "rootQuorum: {threshold: 3, members: [Ada, Ben]}\n", "4: rootQuorum.threshold: is 3, but there are only 2 members"},
 
 		{"two wallets of one name", "policies: []\nwallets:\n- {name: W}\n- {name: W}\n", `4: wallets.1.name: there are two of the name "W"`},
 		{"an address that is none", "policies: []\nwallets:\n- {name: W, accounts: [{address: abc}]}\n", "3: wallets.0.accounts.0.address: must be 0x and 40 hex digits; for an address of another kind, name its format"},
@@ -157,7 +157,7 @@ func TestMistakes(t *testing.T) {
 		{"an ABI that is none", "policies: []\ninterfaces:\n- {address: a, type: SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM, json: '{}'}\n", "3: interfaces.0: provided ABI is invalid: *"},
 		{"an IDL that is none", "policies: []\ninterfaces:\n- {address: a, type: SMART_CONTRACT_INTERFACE_TYPE_SOLANA, json: []}\n", "3: interfaces.0: *"},
 
-		{"a case of nobody", open + "cases:\n- {name: c, operation: create_wallet, submitter: Adda, expect: DENY}\n", "6: cases.0.submitter: there is no user \"Adda\"; the nearest is \"Ada\"\n6: cases.0.parameters.walletName: is required\n6: cases.0.parameters.accounts: is required"},
+		{"a case of an unknown user", open + "cases:\n- {name: c, operation: create_wallet, submitter: Adda, expect: DENY}\n", "6: cases.0.submitter: there is no user \"Adda\"; the nearest is \"Ada\"\n6: cases.0.parameters.walletName: is required\n6: cases.0.parameters.accounts: is required"},
 		{"a case that expects nothing", open + "cases:\n- {name: c, operation: create_wallet, submitter: Ada}\n", "6: cases.0.expect: is required"},
 		{"an outcome that is none", open + "cases:\n- {name: c, operation: create_wallet, submitter: Ada, expect: allowed}\n", "6: cases.0.expect: must be one of ALLOW, DENY, PENDING"},
 		{"a case without an operation", open + "cases:\n- {name: c, submitter: Ada, expect: DENY}\n", "6: cases.0: give either the operation or the type of an activity"},
@@ -176,7 +176,7 @@ func TestMistakes(t *testing.T) {
 			`6: cases.0.parameters: ${user.Bob}: there is no user "Bob"; the nearest is "Ada"`,
 		},
 		{
-			"unknown people and policies", open + "cases:\n- name: c\n  operation: create_user_tag\n  parameters: {userTagName: t, userIds: []}\n  submitter: Ada\n  approvers: [X]\n  canApprove: [Y]\n  deniedBy: [Z]\n  expect: DENY\n",
+			"unknown users and policies", open + "cases:\n- name: c\n  operation: create_user_tag\n  parameters: {userTagName: t, userIds: []}\n  submitter: Ada\n  approvers: [X]\n  canApprove: [Y]\n  deniedBy: [Z]\n  expect: DENY\n",
 			"10: cases.0.approvers.0: there is no user \"X\"; the nearest is \"Ada\"\n11: cases.0.canApprove.0: there is no user \"Y\"; the nearest is \"Ada\"\n12: cases.0.deniedBy.0: there is no policy \"Z\"",
 		},
 		{
@@ -189,7 +189,7 @@ func TestMistakes(t *testing.T) {
 		},
 		{
 			"a case that leaves the time open", "users: [{name: Ada}]\npolicies:\n- {policyName: Office hours, effect: EFFECT_DENY, time: \"CronSpan('0 9 * * 1-5', '8h', 'UTC')\"}\ncases:\n- {name: c, operation: create_user_tag, parameters: {userTagName: t, userIds: []}, submitter: Ada, expect: DENY}\n",
-			`5: cases.0: time is needed, because policy "Office hours" looks at it`,
+			`5: cases.0: time is needed, because policy "Office hours" reads it`,
 		},
 		{
 			"an account that leaves its key open", "users: [{name: Ada}]\npolicies:\n- {policyName: Own, effect: EFFECT_DENY, condition: 'eth.tx.from == eth.tx.to'}\nwallets:\n- name: W\n  accounts:\n  - {name: a}\n  - {address: 0x70997970c51812dc3a010c7d01b50e0d17dc79c8}\n  - {address: 7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV, format: ADDRESS_FORMAT_SOLANA}\nprivateKeys:\n- {name: K, addresses: [{address: 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC}]}\ncases:\n- {name: c, operation: create_user_tag, parameters: {userTagName: t, userIds: []}, submitter: Ada, expect: DENY}\n",
@@ -197,7 +197,7 @@ func TestMistakes(t *testing.T) {
 		},
 		{
 			"an account that leaves its path open", "users: [{name: Ada}]\npolicies:\n- {policyName: First, effect: EFFECT_DENY, condition: 'wallet_account.path_indexes[0] == 44'}\nwallets:\n- {name: W, accounts: [{path: m/44'}, {name: a}]}\ncases:\n- {name: c, operation: create_user_tag, parameters: {userTagName: t, userIds: []}, submitter: Ada, expect: DENY}\n",
-			`5: wallets.0.accounts.1: path is needed, because policy "First" looks at it`,
+			`5: wallets.0.accounts.1: path is needed, because policy "First" reads it`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"latchkey/internal/suggest"
 )
 
-// The kinds of things that have a name, as placeholders write them:
+// The kinds of records that have a name, as placeholders write them:
 // ${user.Ada}.
 const (
 	kindUser       = "user"
@@ -27,43 +27,43 @@ const (
 	kindPrivateKey = "privateKey"
 )
 
-// named is what a placeholder stands for: an id, or the address of an account.
-type named struct {
+// namedValue is what a placeholder stands for: an id, or the address of an account.
+type namedValue struct {
 	value  string
-	madeUp bool // the file does not say it, so it is good for rehearsals only
+	madeUp bool // not from the file, so no server knows it
 }
 
-// name gives something its name and its id.
-func (r *reader) name(kind, path string, n int, name, id string) string {
+// assignID gives a named record its id, and defines its placeholder.
+func (r *reader) assignID(kind, path string, n int, name, id string) string {
 	madeUp := id == ""
 	if madeUp {
 		id = madeUpID(kind, n, name)
 	}
-	r.define(kind, path, name, named{id, madeUp})
-	r.twice("id "+id, join(path, "id"), "the id "+id)
+	r.define(kind, path, name, namedValue{id, madeUp})
+	r.reserve("id "+id, join(path, "id"), "the id "+id)
 	return id
 }
 
-func (r *reader) define(kind, path, name string, meaning named) {
+func (r *reader) define(kind, path, name string, meaning namedValue) {
 	if r.names[kind] == nil {
-		r.names[kind] = map[string]named{}
+		r.names[kind] = map[string]namedValue{}
 	}
 	if _, twice := r.names[kind][name]; twice {
-		r.wrong(join(path, "name"), "there are two of the name %q", name)
+		r.reportPath(join(path, "name"), "there are two of the name %q", name)
 	}
 	r.names[kind][name] = meaning
 }
 
-// id finds what is called by a name.
+// id is the id of the record with a name.
 func (r *reader) id(kind, path, name string) string {
 	found, ok := r.names[kind][name]
 	if !ok {
-		r.wrong(path, "%s", r.unknown(kind, name))
+		r.reportPath(path, "%s", r.unknownName(kind, name))
 	}
 	return found.value
 }
 
-func (r *reader) unknown(kind, name string) string {
+func (r *reader) unknownName(kind, name string) string {
 	known := slices.Sorted(maps.Keys(r.names[kind]))
 	if len(known) == 0 {
 		return "there is no " + kind + " " + strconv.Quote(name) + "; the file has none at all"
@@ -71,7 +71,7 @@ func (r *reader) unknown(kind, name string) string {
 	return "there is no " + kind + " " + strconv.Quote(name) + "; the nearest is " + strconv.Quote(suggest.Name(name, 1000, known))
 }
 
-// ids finds several.
+// ids are the ids of several records.
 func (r *reader) ids(kind, path string, names []string) []string {
 	all := make([]string, len(names))
 	for i, name := range names {
@@ -92,7 +92,7 @@ func madeUpID(kind string, n int, name string) string {
 	return id.String()
 }
 
-// madeUpKey is a public key whose private half nobody knows: a point that is
+// madeUpKey is a public key whose private half no one knows: a point that is
 // found by trying.
 func madeUpKey(c curve.Curve, seed string) string {
 	for try := 0; ; try++ {
@@ -115,23 +115,23 @@ func base64url(raw []byte) string { return base64.RawURLEncoding.EncodeToString(
 
 // expanded is a text whose placeholders were replaced.
 type expanded struct {
-	text   string
-	given  string
-	swaps  []swap
-	madeUp []string // placeholders whose value the file does not say
+	text         string
+	given        string
+	replacements []replacement
+	madeUp       []string // placeholders whose value the file does not say
 }
 
-// swap says where a placeholder was, and where its value is.
-type swap struct{ given, length, at, size int }
+// replacement says where a placeholder was, and where its value is.
+type replacement struct{ given, length, at, size int }
 
-// misfit is a placeholder that stands for nothing.
-type misfit struct {
+// placeholderError is a placeholder without a value.
+type placeholderError struct {
 	from, to int // of the given text
 	message  string
 }
 
 // expand replaces the placeholders of a text. $${ stands for ${.
-func (r *reader) expand(given string) (expanded, *misfit) {
+func (r *reader) expand(given string) (expanded, *placeholderError) {
 	e := expanded{given: given}
 	var out strings.Builder
 	for at := 0; at < len(given); {
@@ -143,25 +143,25 @@ func (r *reader) expand(given string) (expanded, *misfit) {
 		start := at + next
 		if start > at && given[start-1] == '$' {
 			out.WriteString(given[at : start-1])
-			e.swaps = append(e.swaps, swap{start - 1, 3, out.Len(), 2})
+			e.replacements = append(e.replacements, replacement{start - 1, 3, out.Len(), 2})
 			out.WriteString("${")
 			at = start + 2
 			continue
 		}
 		length := strings.IndexByte(given[start:], '}') + 1
 		if length == 0 {
-			return e, &misfit{start, start + 2, "${ has no closing }; write $${ for the two characters themselves"}
+			return e, &placeholderError{start, start + 2, "${ has no closing }; write $${ for the two characters themselves"}
 		}
 		placeholder := given[start : start+length]
-		value, problem := r.meaning(placeholder[2 : length-1])
+		value, problem := r.resolve(placeholder[2 : length-1])
 		if problem != "" {
-			return e, &misfit{start, start + length, placeholder + ": " + problem}
+			return e, &placeholderError{start, start + length, placeholder + ": " + problem}
 		}
 		if value.madeUp {
 			e.madeUp = append(e.madeUp, placeholder)
 		}
 		out.WriteString(given[at:start])
-		e.swaps = append(e.swaps, swap{start, length, out.Len(), len(value.value)})
+		e.replacements = append(e.replacements, replacement{start, length, out.Len(), len(value.value)})
 		out.WriteString(value.value)
 		at = start + length
 	}
@@ -169,25 +169,26 @@ func (r *reader) expand(given string) (expanded, *misfit) {
 	return e, nil
 }
 
-// meaning is what stands between the brackets of a placeholder: kind.name.
-func (r *reader) meaning(text string) (named, string) {
+// resolve finds the value of the text between the brackets of a placeholder:
+// kind.name.
+func (r *reader) resolve(text string) (namedValue, string) {
 	kinds := []string{kindUser, kindTag, kindKeyTag, kindWallet, kindAccount, kindPrivateKey}
 	kind, name, dotted := strings.Cut(text, ".")
 	if !dotted || !slices.Contains(kinds, kind) {
-		return named{}, "a placeholder is a kind and a name, such as ${user.Ada}; the kinds are " + strings.Join(kinds, ", ")
+		return namedValue{}, "a placeholder is a kind and a name, such as ${user.Ada}; the kinds are " + strings.Join(kinds, ", ")
 	}
 	found, ok := r.names[kind][name]
 	if !ok {
-		return named{}, r.unknown(kind, name)
+		return namedValue{}, r.unknownName(kind, name)
 	}
 	return found, ""
 }
 
-// back finds the place in the given text of a place in the expanded one. Inside
-// a value it is the beginning of the placeholder, or its end.
-func (e *expanded) back(at int, end bool) int {
+// givenOffset finds the offset in the given text of one in the expanded text.
+// Inside a value it is the beginning of the placeholder, or its end.
+func (e *expanded) givenOffset(at int, end bool) int {
 	from, given := 0, 0
-	for _, s := range e.swaps {
+	for _, s := range e.replacements {
 		if at <= s.at {
 			break
 		}
@@ -202,8 +203,8 @@ func (e *expanded) back(at int, end bool) int {
 	return given + at - from
 }
 
-// labeller turns values back into placeholders.
-func (r *reader) labeller() *strings.Replacer {
+// placeholders turns values back into placeholders.
+func (r *reader) placeholders() *strings.Replacer {
 	var pairs []string
 	for _, kind := range slices.Sorted(maps.Keys(r.names)) {
 		for _, name := range slices.Sorted(maps.Keys(r.names[kind])) {

@@ -16,14 +16,14 @@ import (
 	"latchkey/internal/request/decide"
 )
 
-// Policy is a policy of a file, with its placeholders replaced.
-type Policy struct {
+// FilePolicy is a policy of a file, with its placeholders replaced.
+type FilePolicy struct {
 	Name                       string
 	Effect                     domain.Effect
 	Condition, Consensus, Time string
 	Notes                      string
-	// MadeUp are the placeholders whose value the file does not say: no server
-	// knows what stands in their place.
+	// MadeUp are the placeholders whose value is not from the file: no server
+	// knows it.
 	MadeUp []string
 
 	compiled    policy.Policy
@@ -37,16 +37,16 @@ type expression struct {
 	expr *policy.Expr
 }
 
-// policies compiles the policies.
-func (r *reader) policies() {
+// readPolicies compiles the policies.
+func (r *reader) readPolicies() {
 	seen := map[string]bool{}
 	for i, given := range r.content.Policies {
 		at := "policies." + strconv.Itoa(i)
 		if seen[given.PolicyName] {
-			r.wrong(join(at, "policyName"), "there are two policies of the name %q", given.PolicyName)
+			r.reportPath(join(at, "policyName"), "there are two policies of the name %q", given.PolicyName)
 		}
 		seen[given.PolicyName] = true
-		p := Policy{
+		p := FilePolicy{
 			Name: given.PolicyName, Effect: given.Effect, Notes: given.Notes,
 			expressions: map[policy.Place]*expression{},
 		}
@@ -56,26 +56,26 @@ func (r *reader) policies() {
 		r.compile(&p, at, policy.Time, given.Time, &p.Time, &p.compiled.Time)
 		if given.Effect == domain.EffectAllow && given.Condition == "" && given.Consensus == "" {
 			r.mistakes = append(r.mistakes, Mistake{
-				Line: find(r.root, at).Line, Policy: p.Name,
-				Message: "a policy that allows needs a condition or a consensus; without both it would allow everything to everybody",
+				Line: nodeAt(r.root, at).Line, Policy: p.Name,
+				Message: "a policy that allows needs a condition or a consensus; without both it would allow everything to every user",
 			})
 		}
 		r.Policies = append(r.Policies, p)
 	}
 }
 
-func (r *reader) compile(p *Policy, at string, place policy.Place, given string, text *string, to **policy.Expr) {
+func (r *reader) compile(p *FilePolicy, at string, place policy.Place, given string, text *string, to **policy.Expr) {
 	if given == "" {
 		return
 	}
-	e := &expression{node: find(r.root, join(at, place.String()))}
+	e := &expression{node: nodeAt(r.root, join(at, place.String()))}
 	refuse := func(from, end int, message, fix string) {
 		r.mistakes = append(r.mistakes, Mistake{
 			Line: e.line(from), Policy: p.Name, Place: place.String(), Offset: from,
-			Message: message, Fix: fix, excerpt: around(e.given, from, end),
+			Message: message, Fix: fix, excerpt: excerptOf(e.given, from, end),
 		})
 	}
-	var unfit *misfit
+	var unfit *placeholderError
 	if e.expanded, unfit = r.expand(given); unfit != nil {
 		refuse(unfit.from, unfit.to, unfit.message, "")
 		return
@@ -83,7 +83,7 @@ func (r *reader) compile(p *Policy, at string, place policy.Place, given string,
 	compiled, err := policy.Compile(place, e.text)
 	var refused *policy.Error
 	if errors.As(err, &refused) {
-		refuse(e.back(refused.Offset, false), e.back(refused.End, true), refused.Message, refused.Fix)
+		refuse(e.givenOffset(refused.Offset, false), e.givenOffset(refused.End, true), refused.Message, refused.Fix)
 		return
 	}
 	e.expr, *to, *text = compiled, compiled, e.text
@@ -104,8 +104,8 @@ func (e *expression) line(at int) int {
 	return e.node.Line + 1 + strings.Count(e.given[:at], "\n")
 }
 
-// reads finds a policy that reads a field.
-func (f *File) reads(field *regexp.Regexp) string {
+// policyReading is the name of a policy that reads a field.
+func (f *File) policyReading(field *regexp.Regexp) string {
 	for i := range f.Policies {
 		for _, e := range f.Policies[i].expressions {
 			if field.MatchString(quoted.ReplaceAllString(e.expr.String(), "''")) {
@@ -130,7 +130,7 @@ type Finding struct {
 	excerpt excerpt
 }
 
-// Lint gives advice on the policies. Users and tags are looked at only if the
+// Lint gives advice on the policies. Users and tags are checked only if the
 // file has such lists.
 func (f *File) Lint() []Finding {
 	compiled := make([]policy.Policy, len(f.Policies))
@@ -138,20 +138,20 @@ func (f *File) Lint() []Finding {
 		compiled[i] = f.Policies[i].compiled
 	}
 	all := []Finding{}
-	for _, found := range policy.Lint(compiled, f.known()) {
+	for _, found := range policy.Lint(compiled, f.lintContext()) {
 		i := slices.IndexFunc(compiled, func(p policy.Policy) bool { return p.ID == found.PolicyID })
 		e := f.Policies[i].expressions[found.Place]
-		from := e.back(found.Offset, false)
+		from := e.givenOffset(found.Offset, false)
 		all = append(all, Finding{
 			Line: e.line(from), Policy: found.PolicyName, Place: found.Place.String(), Offset: from,
-			Code: string(found.Code), Message: f.labels.Replace(found.Message), excerpt: around(e.given, from, from),
+			Code: string(found.Code), Message: f.labels.Replace(found.Message), excerpt: excerptOf(e.given, from, from),
 		})
 	}
 	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 	return all
 }
 
-func (f *File) known() policy.LintContext {
+func (f *File) lintContext() policy.LintContext {
 	var context policy.LintContext
 	if f.content.Users != nil {
 		context.Users, context.Credentials = []fact.User{}, []fact.Credential{}

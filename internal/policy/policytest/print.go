@@ -11,13 +11,13 @@ import (
 	"latchkey/internal/request/engine"
 )
 
-// Print writes what was found wrong, for people.
+// Print writes the finding as text.
 func (f *Finding) Print(w io.Writer, file string) error {
-	_, err := fmt.Fprintf(w, "%s:%d: warning: %s%s (%s)%s\n", file, f.Line, of(f.Policy, f.Place), f.Message, f.Code, f.excerpt.text())
+	_, err := fmt.Fprintf(w, "%s:%d: warning: %s%s (%s)%s\n", file, f.Line, policyPrefix(f.Policy, f.Place), f.Message, f.Code, f.excerpt.text())
 	return err
 }
 
-// Print writes the report for people.
+// Print writes the report as text.
 func (r *Report) Print(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.File.Path)
@@ -31,8 +31,8 @@ func (r *Report) Print(w io.Writer) error {
 		for _, failure := range result.Failures {
 			fmt.Fprintf(&b, "        %s\n", failure)
 		}
-		shown := shown{&b, "        ", r.File.labels.Replace}
-		shown.explanation(result.Reply, true)
+		p := printer{&b, "        ", r.File.labels.Replace}
+		p.explanation(result.Reply, true)
 	}
 	if len(r.Coverage) > 0 {
 		b.WriteString("  clauses seen true and false\n")
@@ -59,41 +59,41 @@ func (c Coverage) print(b *strings.Builder) {
 				note = "   (never evaluated)"
 			}
 		}
-		fmt.Fprintf(b, "      %s %s  %s%s\n", mark(clause.True, "true "), mark(clause.False, "false"), oneLine(clause.Source), note)
+		fmt.Fprintf(b, "      %s %s  %s%s\n", orDashes(clause.True, "true "), orDashes(clause.False, "false"), oneLine(clause.Source), note)
 	}
 }
 
-func mark(seen bool, word string) string {
+func orDashes(seen bool, word string) string {
 	if seen {
 		return word
 	}
 	return strings.Repeat("-", len(word))
 }
 
-// PrintReply writes an explanation for people.
+// PrintReply writes an explanation as text.
 func PrintReply(w io.Writer, reply *engine.ExplainReply) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", reply.Outcome, reply.Reason)
-	shown := shown{&b, "", func(text string) string { return text }}
-	shown.explanation(reply, false)
+	p := printer{&b, "", func(text string) string { return text }}
+	p.explanation(reply, false)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// shown writes explanations.
-type shown struct {
+// printer writes explanations.
+type printer struct {
 	*strings.Builder
 	indent string
 	label  func(string) string // makes ids readable
 }
 
-func (s *shown) line(format string, args ...any) {
+func (s *printer) line(format string, args ...any) {
 	fmt.Fprintf(s, s.indent+format+"\n", args...)
 }
 
 // explanation is everything but the outcome. Ids of users are left out where
 // names say as much.
-func (s *shown) explanation(reply *engine.ExplainReply, names bool) {
+func (s *printer) explanation(reply *engine.ExplainReply, names bool) {
 	if quorum := reply.RootQuorum; quorum.Threshold > 0 && len(quorum.UserIDs) > 0 {
 		s.line("root quorum: %d of %d needed votes", len(quorum.Approved), quorum.Threshold)
 	}
@@ -118,19 +118,19 @@ func (s *shown) explanation(reply *engine.ExplainReply, names bool) {
 	s.line("can approve: %s", strings.Join(voters, ", "))
 }
 
-func (s *shown) expression(place policy.Place, steps []engine.ExplainedStep) {
+func (s *printer) expression(place policy.Place, steps []engine.ExplainedStep) {
 	if len(steps) == 0 {
 		return
 	}
 	s.line("  %s", place)
-	for _, top := range tree(steps) {
-		s.node(top, "    ", "")
+	for _, top := range stepTree(steps) {
+		s.step(top, "    ", "")
 	}
 }
 
-// node writes a part with its value, and below it the parts inside. bound is
+// step writes a part with its value, and below it the parts inside. bound is
 // what the part around it is about.
-func (s *shown) node(n *node, indent, bound string) {
+func (s *printer) step(n *stepNode, indent, bound string) {
 	about := strings.TrimPrefix(strings.TrimPrefix(n.Bound, bound), ", ")
 	if about != "" {
 		about = "[" + oneLine(s.label(about)) + "] "
@@ -141,25 +141,25 @@ func (s *shown) node(n *node, indent, bound string) {
 	}
 	s.line("%s%s%s -> %s", indent, about, oneLine(s.label(n.Source)), value)
 	for _, c := range n.children {
-		if !c.trivial() {
-			s.node(c, indent+"  ", n.Bound)
+		if !c.isTrivial() {
+			s.step(c, indent+"  ", n.Bound)
 		}
 	}
 }
 
 var record = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
-// trivial says that the value of a part tells nothing: it is what was written,
-// or a record, of which only the fields have values.
-func (n *node) trivial() bool {
+// isTrivial reports whether the value of a part adds nothing: it is what was
+// written, or a record, of which only the fields have values.
+func (n *stepNode) isTrivial() bool {
 	return len(n.children) == 0 && n.Error == "" && (n.Value == n.Source || record.MatchString(n.Value))
 }
 
 // oneLine shows an expression on one line, shortened.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > 2*widest {
-		text = text[:boundary(text, 2*widest)] + "…"
+	if len(text) > 2*excerptMargin {
+		text = text[:runeStart(text, 2*excerptMargin)] + "…"
 	}
 	return text
 }

@@ -104,10 +104,10 @@ activity.kind in ['A', 'B'] -> false
 			traced := steps(t, tt.place, tt.source)
 			var inOrder []engine.ExplainedStep
 			var text strings.Builder
-			shown := shown{&text, "", func(s string) string { return s }}
-			for _, top := range tree(traced) {
-				top.every(func(n *node) { inOrder = append(inOrder, n.ExplainedStep) })
-				shown.node(top, "", "")
+			p := printer{&text, "", func(s string) string { return s }}
+			for _, top := range stepTree(traced) {
+				top.visit(func(n *stepNode) { inOrder = append(inOrder, n.ExplainedStep) })
+				p.step(top, "", "")
 			}
 			if diff := cmp.Diff(traced, inOrder); diff != "" {
 				t.Errorf("steps were lost or moved (-traced +tree):\n%s", diff)
@@ -235,7 +235,7 @@ f.yaml:12: warning: policy Many: consensus: approvers.filter(u, u.tags.contains(
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("advice (-want +got):\n%s", diff)
 	}
-	// Without the lists nobody knows who is there.
+	// Without the lists unknown users and tags cannot be told.
 	if all := parse(t, "policies:\n- {policyName: P, effect: EFFECT_ALLOW, consensus: \"approvers.count() >= 9 && approvers.any(u, u.id == 'x' && u.tags.contains('y'))\"}\n").Lint(); len(all) > 0 {
 		t.Errorf("advice without lists: %+v", all)
 	}
@@ -259,7 +259,7 @@ func TestExcerpt(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			want := "\n    " + strings.ReplaceAll(tt.want, "\n", "\n    ")
-			if diff := cmp.Diff(want, around(tt.text, tt.from, tt.to).text()); diff != "" {
+			if diff := cmp.Diff(want, excerptOf(tt.text, tt.from, tt.to).text()); diff != "" {
 				t.Errorf("excerpt (-want +got):\n%s", diff)
 			}
 		})

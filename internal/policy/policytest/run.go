@@ -19,17 +19,17 @@ import (
 	"latchkey/internal/store/sqlite"
 )
 
-// Report is what became of the cases of a file.
+// Report is the results of the cases of a file.
 type Report struct {
 	File     *File
 	Results  []Result
 	Coverage Coverage
 }
 
-// Result is what became of a case.
+// Result is the outcome of a case.
 type Result struct {
 	Case *Case
-	// Failures say what is not as expected; none: it passed.
+	// Failures say what differs from the expected; none: it passed.
 	Failures []string
 	Reply    *engine.ExplainReply
 }
@@ -44,11 +44,11 @@ func (r *Report) Failed() (n int) {
 	return n
 }
 
-// organization is the id of the organization of a rehearsal.
-var organization = madeUpID("organization", 0, "rehearsal")
+// organization is the id of the organization in which the cases run.
+var organization = madeUpID("organization", 0, "policy test")
 
 // Run runs the cases in the order of the file. A request that no server would
-// decide on is a mistake in the file, returned as *Error.
+// decide on is a mistake in the file, returned as [*Error].
 func (f *File) Run(ctx context.Context) (_ *Report, err error) {
 	dir, err := os.MkdirTemp("", "latchkey-policy-test-")
 	if err != nil {
@@ -62,9 +62,9 @@ func (f *File) Run(ctx context.Context) (_ *Report, err error) {
 	s := store.New(db)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := s.CreateOrganization(ctx, organization, f.insert); err != nil {
-		return nil, fmt.Errorf("founding the organization of %s: %w", f.Path, err)
+		return nil, fmt.Errorf("creating the organization of %s: %w", f.Path, err)
 	}
-	return f.rehearse(ctx, engine.New(engine.Config{
+	return f.runCases(ctx, engine.New(engine.Config{
 		Store: s, Catalog: f.catalog, Now: func() time.Time { return epoch },
 	}))
 }
@@ -73,7 +73,7 @@ func (f *File) Run(ctx context.Context) (_ *Report, err error) {
 // of this is ever executed.
 func (f *File) insert(tx *store.Tx) error {
 	err := tx.Organizations().Insert(&domain.Organization{
-		ID: organization, Name: "Rehearsal", RootQuorum: f.quorum, CreatedAt: epoch, UpdatedAt: epoch,
+		ID: organization, Name: "Policy test", RootQuorum: f.quorum, CreatedAt: epoch, UpdatedAt: epoch,
 	})
 	policies := make([]*domain.Policy, len(f.Policies))
 	for i, p := range f.Policies {
@@ -98,7 +98,7 @@ func insert[T any](table store.Table[T], records []*T) error {
 	return nil
 }
 
-func (f *File) rehearse(ctx context.Context, e *engine.Engine) (*Report, error) {
+func (f *File) runCases(ctx context.Context, e *engine.Engine) (*Report, error) {
 	report := &Report{File: f}
 	seen := newCoverageRecorder(f)
 	var mistakes []Mistake
@@ -113,24 +113,24 @@ func (f *File) rehearse(ctx context.Context, e *engine.Engine) (*Report, error) 
 			return nil, fmt.Errorf("%s:%d: %s: %w", f.Path, c.Line, c.Name, err)
 		}
 		seen.add(reply)
-		report.Results = append(report.Results, Result{Case: c, Reply: reply, Failures: f.judge(c, reply, decision)})
+		report.Results = append(report.Results, Result{Case: c, Reply: reply, Failures: f.failures(c, reply, decision)})
 	}
 	if len(mistakes) > 0 {
-		return nil, &Error{File: f.Path, Mistakes: inOrder(mistakes)}
+		return nil, &Error{File: f.Path, Mistakes: sorted(mistakes)}
 	}
 	report.Coverage = seen.coverage()
 	return report, nil
 }
 
-// outcomes are the words for what a decision comes to.
+// outcomes are the outcomes as files spell them.
 var outcomes = map[decide.Outcome]string{decide.Allow: "ALLOW", decide.Deny: "DENY", decide.Pending: "PENDING"}
 
-// judge says what is not as the case expects it.
-func (f *File) judge(c *Case, reply *engine.ExplainReply, decision *decide.Decision) (failures []string) {
+// failures says what differs from what the case expects.
+func (f *File) failures(c *Case, reply *engine.ExplainReply, decision *decide.Decision) (failures []string) {
 	differs := func(what string, want, got []string) {
 		slices.Sort(got)
 		if want = slices.Sorted(slices.Values(want)); !slices.Equal(want, got) {
-			failures = append(failures, fmt.Sprintf("expected %s %s, got %s", what, list(want), list(got)))
+			failures = append(failures, fmt.Sprintf("expected %s %s, got %s", what, nameList(want), nameList(got)))
 		}
 	}
 	if outcome := outcomes[decision.Outcome]; outcome != reply.Outcome {
@@ -159,14 +159,14 @@ func (f *File) judge(c *Case, reply *engine.ExplainReply, decision *decide.Decis
 }
 
 func (f *File) policyName(id string) string {
-	i := slices.IndexFunc(f.Policies, func(p Policy) bool { return p.compiled.ID == id })
+	i := slices.IndexFunc(f.Policies, func(p FilePolicy) bool { return p.compiled.ID == id })
 	if i < 0 {
 		return id
 	}
 	return f.Policies[i].Name
 }
 
-func list(names []string) string {
+func nameList(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}

@@ -74,7 +74,7 @@ func TestRun(t *testing.T) {
 	}{
 		{"allowed", one("ALLOW", "  condition: activity.kind == 'CREATE_USER_TAG'\n", tagging, "submitter: Cleo\n  expect: ALLOW"), nil},
 		{"of an older version", one("ALLOW", "  condition: activity.type == 'ACTIVITY_TYPE_SIGN_TRANSACTION'\n", "type: ACTIVITY_TYPE_SIGN_TRANSACTION\n  parameters: {privateKeyId: '${privateKey.Hot}', type: TRANSACTION_TYPE_ETHEREUM, unsignedTransaction: '"+halfEther+"'}\n", "submitter: Cleo\n  expect: ALLOW"), nil},
-		{"nobody speaks for it", one("ALLOW", "  condition: activity.kind == 'CREATE_WALLET'\n", tagging, "submitter: Cleo\n  expect: DENY\n  deniedBy: []"), nil},
+		{"no policy allows it", one("ALLOW", "  condition: activity.kind == 'CREATE_WALLET'\n", tagging, "submitter: Cleo\n  expect: DENY\n  deniedBy: []"), nil},
 		{"denied", one("DENY", "  condition: activity.kind == 'CREATE_USER_TAG'\n", tagging, "submitter: Cleo\n  expect: DENY\n  deniedBy: [P]"), nil},
 		{
 			"not as expected", one("ALLOW", "  condition: activity.kind == 'CREATE_WALLET'\n", tagging, "submitter: Cleo\n  expect: PENDING\n  deniedBy: [P]\n  canApprove: [Ada, Ben]"),
@@ -90,8 +90,8 @@ func TestRun(t *testing.T) {
 		{"the root quorum", one("DENY", "  condition: activity.kind == 'CREATE_USER_TAG'\n", tagging, "submitter: Root\n  approvers: [Deputy]\n  expect: ALLOW\n  deniedBy: []"), nil},
 		{"half the root quorum", one("DENY", "  condition: activity.kind == 'CREATE_USER_TAG'\n", tagging, "submitter: Root\n  expect: PENDING\n  canApprove: [Deputy]\n  deniedBy: [P]"), nil},
 		{"for the root quorum only", one("ALLOW", "  condition: activity.kind != 'X'\n", "operation: update_root_quorum\n  parameters: {threshold: 1, userIds: ['${user.Cleo}']}\n", "submitter: Cleo\n  expect: DENY"), nil},
-		{"for himself", one("DENY", "  condition: activity.kind != 'X'\n", "operation: create_read_only_session\n", "submitter: Cleo\n  expect: ALLOW\n  deniedBy: []"), nil},
-		{"his own credentials", one("DENY", "  condition: activity.kind == 'X'\n", "operation: delete_api_keys\n  parameters: {userId: '${user.Cleo}', apiKeyIds: ['${user.Ada}']}\n", "submitter: Cleo\n  expect: ALLOW"), nil},
+		{"for the submitter", one("DENY", "  condition: activity.kind != 'X'\n", "operation: create_read_only_session\n", "submitter: Cleo\n  expect: ALLOW\n  deniedBy: []"), nil},
+		{"own credentials", one("DENY", "  condition: activity.kind == 'X'\n", "operation: delete_api_keys\n  parameters: {userId: '${user.Cleo}', apiKeyIds: ['${user.Ada}']}\n", "submitter: Cleo\n  expect: ALLOW"), nil},
 		{"a transaction", one("ALLOW", "  condition: eth.tx.value == 500000000000000000 && eth.tx.from == '${account.main}' && wallet.id == '${wallet.Main}' && wallet.imported\n", paying, "submitter: Cleo\n  expect: ALLOW"), nil},
 		{"a contract", one("ALLOW", "  condition: eth.tx.contract_call_args['amount'] <= 250 && eth.tx.function_name == 'transfer'\n", strings.ReplaceAll(paying, halfEther, tokens), "submitter: Cleo\n  expect: ALLOW"), nil},
 		{"a private key", one("ALLOW", "  condition: private_key.tags.contains('${privateKeyTag.hot}') && private_key.id == '${privateKey.Hot}'\n", strings.ReplaceAll(paying, "${account.main}", "${privateKey.Hot}"), "submitter: Cleo\n  expect: ALLOW"), nil},
@@ -132,7 +132,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// A rehearsal leaves nothing behind.
+// A run leaves no files behind.
 func TestRunCleansUp(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	run(t, one("ALLOW", "  condition: activity.kind == 'CREATE_USER_TAG'\n", tagging, "submitter: Cleo\n  expect: ALLOW"))
@@ -167,7 +167,7 @@ func TestRehearseRefuses(t *testing.T) {
 		{"no time", ada, organization, engine.ExplainRequest{Type: "ACTIVITY_TYPE_CREATE_USER_TAG", Time: "noon"}, fault.InvalidArgument, "time"},
 		{"no parameters", ada, organization, engine.ExplainRequest{Type: "ACTIVITY_TYPE_CREATE_USER_TAG", Parameters: []byte("{}")}, fault.InvalidArgument, "userTagName"},
 		{
-			"nobody", organization, organization,
+			"an unknown user", organization, organization,
 			engine.ExplainRequest{Type: "ACTIVITY_TYPE_CREATE_USER_TAG", Parameters: []byte(`{"userTagName":"t","userIds":[]}`)},
 			fault.NotFound, "",
 		},

@@ -15,12 +15,12 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // readUsers makes tags, users and the root quorum.
 func (r *reader) readUsers() {
-	r.marks(kindTag, "tags", domain.TagUser, r.content.Tags)
-	r.marks(kindKeyTag, "privateKeyTags", domain.TagPrivateKey, r.content.PrivateKeyTags)
+	r.readTags(kindTag, "tags", domain.TagUser, r.content.Tags)
+	r.readTags(kindKeyTag, "privateKeyTags", domain.TagPrivateKey, r.content.PrivateKeyTags)
 	for i, u := range r.content.Users {
 		path := "users." + strconv.Itoa(i)
 		made := &domain.User{
-			ID: r.name(kindUser, path, i, u.Name, u.ID), Name: u.Name, Email: u.Email,
+			ID: r.assignID(kindUser, path, i, u.Name, u.ID), Name: u.Name, Email: u.Email,
 			TagIDs: r.ids(kindTag, join(path, "tags"), u.Tags), CreatedAt: epoch, UpdatedAt: epoch,
 		}
 		credentials := u.Credentials
@@ -28,40 +28,40 @@ func (r *reader) readUsers() {
 			credentials = []credential{{Type: domain.CredentialP256}}
 		}
 		for j, c := range credentials {
-			r.credential(made, join(path, "credentials."+strconv.Itoa(j)), i*100+j, &c)
+			r.readCredential(made, join(path, "credentials."+strconv.Itoa(j)), i*100+j, &c)
 		}
 		r.users = append(r.users, made)
 	}
-	// A threshold that nobody reaches: without a quorum policies alone decide.
+	// A threshold that is never reached: without a quorum policies alone decide.
 	r.quorum = domain.Quorum{Threshold: 1}
 	if q := r.content.RootQuorum; q != nil {
 		r.quorum = domain.Quorum{Threshold: q.Threshold, UserIDs: r.ids(kindUser, "rootQuorum.members", q.Members)}
 		if int(q.Threshold) > len(q.Members) {
-			r.wrong("rootQuorum.threshold", "is %d, but there are only %d members", q.Threshold, len(q.Members))
+			r.reportPath("rootQuorum.threshold", "is %d, but there are only %d members", q.Threshold, len(q.Members))
 		}
 	}
 }
 
-func (r *reader) marks(kind, path string, t domain.TagType, tags []tag) {
+func (r *reader) readTags(kind, path string, t domain.TagType, tags []tag) {
 	for i, given := range tags {
-		id := r.name(kind, path+"."+strconv.Itoa(i), i, given.Name, given.ID)
+		id := r.assignID(kind, path+"."+strconv.Itoa(i), i, given.Name, given.ID)
 		r.tags = append(r.tags, &domain.Tag{ID: id, Name: given.Name, Type: t, CreatedAt: epoch, UpdatedAt: epoch})
 	}
 }
 
 // credential gives a user a credential.
-func (r *reader) credential(u *domain.User, path string, n int, c *credential) {
+func (r *reader) readCredential(u *domain.User, path string, n int, c *credential) {
 	id := c.ID
 	if id == "" {
 		id = madeUpID("credential", n, u.Name)
 	}
-	r.twice("id "+id, join(path, "id"), "the id "+id)
+	r.reserve("id "+id, join(path, "id"), "the id "+id)
 	if c.Type == domain.CredentialAuthenticator {
-		r.passkey(u, path, id, c)
+		r.readPasskey(u, path, id, c)
 		return
 	}
 	if c.CredentialID != "" {
-		r.wrong(join(path, "credentialId"), "only passkeys have one")
+		r.reportPath(join(path, "credentialId"), "only passkeys have one")
 	}
 	text := c.PublicKey
 	if text == "" {
@@ -69,16 +69,16 @@ func (r *reader) credential(u *domain.User, path string, n int, c *credential) {
 	}
 	key, err := curve.ParsePublicKey(c.Type.Curve(), text)
 	if err != nil {
-		r.wrong(join(path, "publicKey"), "%v", err)
+		r.reportPath(join(path, "publicKey"), "%v", err)
 		return
 	}
-	r.twice(domain.APIKeyCredential(key.String()), join(path, "publicKey"), "the key")
+	r.reserve(domain.APIKeyCredential(key.String()), join(path, "publicKey"), "the key")
 	u.APIKeys = append(u.APIKeys, domain.APIKey{
 		ID: id, Name: "key " + strconv.Itoa(n), PublicKey: key.String(), Type: c.Type, CreatedAt: epoch, UpdatedAt: epoch,
 	})
 }
 
-func (r *reader) passkey(u *domain.User, path, id string, c *credential) {
+func (r *reader) readPasskey(u *domain.User, path, id string, c *credential) {
 	made := domain.Authenticator{
 		ID: id, Name: "passkey " + id, CredentialID: c.CredentialID, COSEKey: digest("passkey", id), CreatedAt: epoch, UpdatedAt: epoch,
 	}
@@ -88,9 +88,9 @@ func (r *reader) passkey(u *domain.User, path, id string, c *credential) {
 	if c.PublicKey != "" {
 		var err error
 		if made.COSEKey, err = base64.RawURLEncoding.DecodeString(c.PublicKey); err != nil {
-			r.wrong(join(path, "publicKey"), "must be the base64url of the passkey's public key, without padding")
+			r.reportPath(join(path, "publicKey"), "must be the base64url of the passkey's public key, without padding")
 		}
 	}
-	r.twice(domain.PasskeyCredential(made.CredentialID), join(path, "credentialId"), "the passkey")
+	r.reserve(domain.PasskeyCredential(made.CredentialID), join(path, "credentialId"), "the passkey")
 	u.Authenticators = append(u.Authenticators, made)
 }

@@ -22,20 +22,20 @@ func (r *reader) readWallets() {
 	for i, w := range r.content.Wallets {
 		at := "wallets." + strconv.Itoa(i)
 		made := &domain.Wallet{
-			ID: r.name(kindWallet, at, i, w.Name, w.ID), Name: w.Name, Imported: w.Imported, Exported: w.Exported,
+			ID: r.assignID(kindWallet, at, i, w.Name, w.ID), Name: w.Name, Imported: w.Imported, Exported: w.Exported,
 			CreatedAt: epoch, UpdatedAt: epoch,
 		}
 		r.wallets = append(r.wallets, made)
 		for j := range w.Accounts {
-			r.account(join(at, "accounts."+strconv.Itoa(j)), made, j, &w.Accounts[j])
+			r.readAccount(join(at, "accounts."+strconv.Itoa(j)), made, j, &w.Accounts[j])
 		}
 	}
 	for i := range r.content.PrivateKeys {
-		r.privateKey("privateKeys."+strconv.Itoa(i), i, &r.content.PrivateKeys[i])
+		r.readPrivateKey("privateKeys."+strconv.Itoa(i), i, &r.content.PrivateKeys[i])
 	}
 }
 
-func (r *reader) account(at string, w *domain.Wallet, n int, a *account) {
+func (r *reader) readAccount(at string, w *domain.Wallet, n int, a *account) {
 	format := cmp.Or(a.Format, address.Ethereum)
 	made := &domain.WalletAccount{
 		ID: madeUpID("account", len(r.accounts), w.Name), WalletID: w.ID, Name: a.Name, Format: format,
@@ -45,29 +45,29 @@ func (r *reader) account(at string, w *domain.Wallet, n int, a *account) {
 	if text == "" && a.Address == "" {
 		text = madeUpKey(keyCurves[made.Curve], made.ID)
 	}
-	public, ok := r.publicKey(at, made.Curve, text)
+	public, ok := r.readPublicKey(at, made.Curve, text)
 	if !ok {
 		return
 	}
 	made.PublicKey, made.FullKey = public.compressed, public.full
-	made.Address = r.address(at, made.Curve, public, keyAddress{a.Address, a.Format})
+	made.Address = r.readAddress(at, made.Curve, public, keyAddress{a.Address, a.Format})
 	if a.Name != "" {
-		r.define(kindAccount, at, a.Name, named{made.Address, a.PublicKey == "" && a.Address == ""})
+		r.define(kindAccount, at, a.Name, namedValue{made.Address, a.PublicKey == "" && a.Address == ""})
 	}
 	made.Path = cmp.Or(a.Path, "m/44'/60'/0'/0/"+strconv.Itoa(n))
 	parsed, err := derivation.Parse(made.Path)
 	if err != nil {
-		r.wrong(join(at, "path"), "%v", err)
+		r.reportPath(join(at, "path"), "%v", err)
 		return
 	}
 	made.Derived = parsed.Normal(made.Curve).String()
-	r.twice(fmt.Sprintf("path %s %s %s %s", w.ID, made.Curve, format, made.Derived), join(at, "path"), "the path "+made.Path)
+	r.reserve(fmt.Sprintf("path %s %s %s %s", w.ID, made.Curve, format, made.Derived), join(at, "path"), "the path "+made.Path)
 	r.accounts = append(r.accounts, made)
 }
 
-func (r *reader) privateKey(at string, n int, k *privateKey) {
+func (r *reader) readPrivateKey(at string, n int, k *privateKey) {
 	made := &domain.PrivateKey{
-		ID: r.name(kindPrivateKey, at, n, k.Name, k.ID), Name: k.Name, Curve: k.Curve,
+		ID: r.assignID(kindPrivateKey, at, n, k.Name, k.ID), Name: k.Name, Curve: k.Curve,
 		TagIDs: r.ids(kindKeyTag, join(at, "tags"), k.Tags), Imported: k.Imported, Exported: k.Exported,
 		CreatedAt: epoch, UpdatedAt: epoch,
 	}
@@ -81,7 +81,7 @@ func (r *reader) privateKey(at string, n int, k *privateKey) {
 	if text == "" && !slices.ContainsFunc(k.Addresses, func(a keyAddress) bool { return a.Address != "" }) {
 		text = madeUpKey(keyCurves[made.Curve], made.ID)
 	}
-	public, ok := r.publicKey(at, made.Curve, text)
+	public, ok := r.readPublicKey(at, made.Curve, text)
 	if !ok {
 		return
 	}
@@ -89,13 +89,13 @@ func (r *reader) privateKey(at string, n int, k *privateKey) {
 	for i, a := range k.Addresses {
 		made.Addresses = append(made.Addresses, domain.Address{
 			Format:  cmp.Or(a.Format, address.Ethereum),
-			Address: r.address(join(at, "addresses."+strconv.Itoa(i)), made.Curve, public, a),
+			Address: r.readAddress(join(at, "addresses."+strconv.Itoa(i)), made.Curve, public, a),
 		})
 	}
 	r.privateKeys = append(r.privateKeys, made)
 }
 
-// keyCurves says what the curves of keys are called elsewhere.
+// keyCurves maps the curves of keys to those of public keys.
 var keyCurves = map[curve.KeyCurve]curve.Curve{
 	curve.KeySecp256k1: curve.Secp256k1, curve.KeyEd25519: curve.Ed25519, curve.KeyP256: curve.P256,
 }
@@ -106,13 +106,13 @@ type publicKey struct {
 	compressed, full string
 }
 
-func (r *reader) publicKey(at string, c curve.KeyCurve, text string) (publicKey, bool) {
+func (r *reader) readPublicKey(at string, c curve.KeyCurve, text string) (publicKey, bool) {
 	if text == "" {
 		return publicKey{}, true
 	}
 	key, err := curve.ParsePublicKey(keyCurves[c], text)
 	if err != nil {
-		r.wrong(join(at, "publicKey"), "%v", err)
+		r.reportPath(join(at, "publicKey"), "%v", err)
 		return publicKey{}, false
 	}
 	raw, err := hex.DecodeString(key.String())
@@ -122,16 +122,16 @@ func (r *reader) publicKey(at string, c curve.KeyCurve, text string) (publicKey,
 			return publicKey{raw, key.String(), hex.EncodeToString(full)}, true
 		}
 	}
-	r.wrong(join(at, "publicKey"), "%v", err)
+	r.reportPath(join(at, "publicKey"), "%v", err)
 	return publicKey{}, false
 }
 
-// address is the address of a key, as the server would store it. One that is
+// readAddress is the address of a key, as the server would store it. One that is
 // given must be that of the key, if the key is known.
-func (r *reader) address(at string, c curve.KeyCurve, public publicKey, given keyAddress) string {
+func (r *reader) readAddress(at string, c curve.KeyCurve, public publicKey, given keyAddress) string {
 	format := cmp.Or(given.Format, address.Ethereum)
 	if !slices.Contains(format.Curves(), c) {
-		r.wrong(join(at, "format"), "%s needs a key on %v, and this one is on %s", format, format.Curves(), c)
+		r.reportPath(join(at, "format"), "%s needs a key on %v, and this one is on %s", format, format.Curves(), c)
 		return ""
 	}
 	text, problem := given.Address, ""
@@ -151,10 +151,10 @@ func (r *reader) address(at string, c curve.KeyCurve, public publicKey, given ke
 		text, problem = eip55(text)
 	}
 	if problem != "" {
-		r.wrong(join(at, "address"), "%s", problem)
+		r.reportPath(join(at, "address"), "%s", problem)
 		return ""
 	}
-	r.twice("address "+address.Key(text), join(at, "address"), "the address "+text)
+	r.reserve("address "+address.Key(text), join(at, "address"), "the address "+text)
 	return text
 }
 

@@ -22,15 +22,15 @@ func (r *reader) document(data []byte, keys map[string][]string) {
 	case root != nil && root.Kind == yaml.MappingNode:
 		checkKeys(y, "", root)
 	case len(y.Problems) == 0:
-		r.at(1, "the file must hold a mapping with the key policies")
+		r.reportLine(1, "the file must hold a mapping with the key policies")
 	}
 	for _, p := range y.Problems {
-		r.at(p.Line, "%s", p.Message)
+		r.reportLine(p.Line, "%s", p.Message)
 	}
 	r.root = root
 }
 
-// checkKeys looks at the keys of all mappings in n.
+// checkKeys checks the keys of all mappings in n.
 func checkKeys(y *strictyaml.Reader, path string, n *yaml.Node) {
 	for key, value := range y.Members(path, n) {
 		checkKeys(y, join(path, key.Value), value)
@@ -64,7 +64,7 @@ func (r *reader) json(out jsontext.Value, n *yaml.Node, path string, expand func
 			if i > 0 {
 				out = append(out, ',')
 			}
-			if short(path) && c.Kind == yaml.ScalarNode {
+			if allowsNames(path) && c.Kind == yaml.ScalarNode {
 				out = append(r.json(append(out, `{"name":`...), c, "", nil), '}')
 				continue
 			}
@@ -84,20 +84,21 @@ func (r *reader) scalar(out jsontext.Value, n *yaml.Node) jsontext.Value {
 		return append(out, "null"...)
 	case "!!bool":
 		if n.Value != "true" && n.Value != "false" {
-			r.at(n.Line, "write true or false, not %q", n.Value)
+			r.reportLine(n.Line, "write true or false, not %q", n.Value)
 		}
 		return append(out, strings.ToLower(n.Value)...)
 	case "!!int", "!!float":
 		if !jsonNumber.MatchString(n.Value) {
-			r.at(n.Line, "%q reads as a number in another notation; put it in quotes if it is text", n.Value)
+			r.reportLine(n.Line, "%q reads as a number in another notation; put it in quotes if it is text", n.Value)
 		}
 		return append(out, n.Value...)
 	}
 	return quote(out, n.Value)
 }
 
-// short says that the elements of the list may be names instead of mappings.
-func short(path string) bool { return path == "tags" || path == "privateKeyTags" }
+// allowsNames reports whether the elements of a list may be names instead of
+// mappings.
+func allowsNames(path string) bool { return path == "tags" || path == "privateKeyTags" }
 
 // quote appends a JSON string. YAML has no invalid UTF-8, so it cannot fail.
 func quote(out []byte, text string) jsontext.Value {
@@ -105,11 +106,11 @@ func quote(out []byte, text string) jsontext.Value {
 	return out
 }
 
-// find returns the value that a path of names and indexes leads to, or the
-// nearest one around it.
-func find(n *yaml.Node, path string) *yaml.Node {
+// nodeAt returns the value at a path of names and indexes, or the innermost one
+// around it.
+func nodeAt(n *yaml.Node, path string) *yaml.Node {
 	for path != "" {
-		next, rest := step(n, path)
+		next, rest := childAt(n, path)
 		if next == nil {
 			return n
 		}
@@ -118,8 +119,8 @@ func find(n *yaml.Node, path string) *yaml.Node {
 	return n
 }
 
-// step goes one step along the path. A key may itself hold dots.
-func step(n *yaml.Node, path string) (*yaml.Node, string) {
+// childAt follows the first part of the path. A key may itself hold dots.
+func childAt(n *yaml.Node, path string) (*yaml.Node, string) {
 	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
 		rest, found := strings.CutPrefix(path+".", n.Content[i].Value+".")
 		if found {

@@ -8,18 +8,18 @@ import (
 	"latchkey/internal/keys/curve"
 )
 
-// This file holds what a file may say. Limits are those of the interface.
+// This file holds what a file may contain. Limits are those of the interface.
 
-type content struct {
-	Users          []user       `json:"users,omitzero" check:"max=1000" doc:"Users of the organization."`
-	Tags           []tag        `json:"tags,omitzero" check:"max=1000" doc:"Tags of users, by name."`
-	PrivateKeyTags []tag        `json:"privateKeyTags,omitzero" check:"max=1000" doc:"Tags of private keys, by name."`
-	RootQuorum     *quorum      `json:"rootQuorum,omitzero" doc:"The root quorum; absent: nobody of the file is in it."`
-	Wallets        []wallet     `json:"wallets,omitzero" check:"max=1000" doc:"Wallets of the organization."`
-	PrivateKeys    []privateKey `json:"privateKeys,omitzero" check:"max=1000" doc:"Private keys of the organization."`
-	Interfaces     []contract   `json:"interfaces,omitzero" check:"max=1000" doc:"What is known of contracts and programs."`
-	Policies       []rule       `json:"policies" check:"required,max=1000" doc:"The policies."`
-	Cases          []trial      `json:"cases,omitzero" check:"max=10000" doc:"What is to become of requests."`
+type fileContent struct {
+	Users          []user          `json:"users,omitzero" check:"max=1000" doc:"Users of the organization."`
+	Tags           []tag           `json:"tags,omitzero" check:"max=1000" doc:"Tags of users, by name."`
+	PrivateKeyTags []tag           `json:"privateKeyTags,omitzero" check:"max=1000" doc:"Tags of private keys, by name."`
+	RootQuorum     *quorum         `json:"rootQuorum,omitzero" doc:"The root quorum; absent: no user of the file is in it."`
+	Wallets        []wallet        `json:"wallets,omitzero" check:"max=1000" doc:"Wallets of the organization."`
+	PrivateKeys    []privateKey    `json:"privateKeys,omitzero" check:"max=1000" doc:"Private keys of the organization."`
+	Interfaces     []interfaceSpec `json:"interfaces,omitzero" check:"max=1000" doc:"What is known of contracts and programs."`
+	Policies       []policySpec    `json:"policies" check:"required,max=1000" doc:"The policies."`
+	Cases          []caseSpec      `json:"cases,omitzero" check:"max=10000" doc:"Requests and their expected outcomes."`
 }
 
 type user struct {
@@ -80,28 +80,28 @@ type keyAddress struct {
 	Format  address.Format `json:"format,omitzero" doc:"Its format; absent: ADDRESS_FORMAT_ETHEREUM."`
 }
 
-type contract struct {
+type interfaceSpec struct {
 	Address string              `json:"address" check:"required,max=200" doc:"Address of the contract or program."`
 	Type    domain.ContractType `json:"type" check:"required" doc:"Network of the contract."`
 	File    string              `json:"file,omitzero" doc:"File with its ABI or IDL; a relative path is taken from the folder of this file."`
 	JSON    jsontext.Value      `json:"json,omitzero" doc:"Its ABI or IDL itself, as text or as YAML."`
 }
 
-// rule is a policy as create_policies takes it. What list_policies shows beside
-// is read over, so that its reply can be used as it is.
-type rule struct {
+// policySpec is a policy as create_policies takes it. What list_policies adds is
+// ignored, so that its reply can be used as it is.
+type policySpec struct {
 	PolicyName string         `json:"policyName" check:"required,label" doc:"Name, unique in the organization."`
 	Effect     domain.Effect  `json:"effect" check:"required" doc:"What the policy does when it applies."`
 	Condition  string         `json:"condition,omitzero" check:"max=20000" doc:"Expression over the request."`
 	Consensus  string         `json:"consensus,omitzero" check:"max=20000" doc:"Expression over the approvers."`
 	Time       string         `json:"time,omitzero" check:"max=20000" doc:"Expression over the time."`
 	Notes      string         `json:"notes,omitzero" check:"max=10000" doc:"Human-readable notes."`
-	PolicyID   string         `json:"policyId,omitzero" doc:"Not looked at."`
-	CreatedAt  jsontext.Value `json:"createdAt,omitzero" doc:"Not looked at."`
-	UpdatedAt  jsontext.Value `json:"updatedAt,omitzero" doc:"Not looked at."`
+	PolicyID   string         `json:"policyId,omitzero" doc:"Ignored."`
+	CreatedAt  jsontext.Value `json:"createdAt,omitzero" doc:"Ignored."`
+	UpdatedAt  jsontext.Value `json:"updatedAt,omitzero" doc:"Ignored."`
 }
 
-type trial struct {
+type caseSpec struct {
 	Name       string         `json:"name" check:"required,label" doc:"What the case shows."`
 	Operation  string         `json:"operation,omitzero" doc:"Operation; its newest version is meant."`
 	Type       string         `json:"type,omitzero" doc:"Activity type, instead of the operation."`
@@ -109,7 +109,7 @@ type trial struct {
 	Submitter  string         `json:"submitter" check:"required" doc:"Name of the user who asks."`
 	Approvers  []string       `json:"approvers,omitzero" check:"max=1000,unique" doc:"Names of further users who approve."`
 	Time       string         `json:"time,omitzero" check:"max=64" doc:"When, as in RFC 3339."`
-	Expect     string         `json:"expect" check:"required,enum=ALLOW|DENY|PENDING" doc:"What is to become of it."`
+	Expect     string         `json:"expect" check:"required,enum=ALLOW|DENY|PENDING" doc:"Expected outcome."`
 	DeniedBy   []string       `json:"deniedBy,omitzero" check:"unique" doc:"Names of the policies that are to deny it, no others."`
 	CanApprove []string       `json:"canApprove,omitzero" check:"unique" doc:"Names of the users who are to be able to approve it, no others."`
 }

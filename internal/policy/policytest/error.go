@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 
 func (m *Mistake) text(file string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s:%d: %s%s", file, m.Line, of(m.Policy, m.Place), m.Message)
+	fmt.Fprintf(&b, "%s:%d: %s%s", file, m.Line, policyPrefix(m.Policy, m.Place), m.Message)
 	b.WriteString(m.excerpt.text())
 	if m.Fix != "" {
 		b.WriteString("\n    " + m.Fix)
@@ -43,8 +43,8 @@ func (m *Mistake) text(file string) string {
 	return b.String()
 }
 
-// of names the expression that a message is about.
-func of(policy, place string) string {
+// policyPrefix names the expression that a message is about.
+func policyPrefix(policy, place string) string {
 	if policy == "" {
 		return ""
 	}
@@ -54,7 +54,7 @@ func of(policy, place string) string {
 	return "policy " + policy + ": " + place + ": "
 }
 
-func inOrder(all []Mistake) []Mistake {
+func sorted(all []Mistake) []Mistake {
 	slices.SortStableFunc(all, func(a, b Mistake) int { return cmp.Compare(a.Line, b.Line) })
 	return slices.Compact(all)
 }
@@ -66,12 +66,12 @@ type excerpt struct {
 	from, to int // bytes of line
 }
 
-// widest is how much of a long line is shown around the mark, on either side.
-const widest = 60
+// excerptMargin is how much of a long line is shown on either side of the mark.
+const excerptMargin = 60
 
-// around cuts the line out of text in which from is. The mark ends with the
+// excerptOf cuts the line out of text in which from is. The mark ends with the
 // line.
-func around(text string, from, to int) excerpt {
+func excerptOf(text string, from, to int) excerpt {
 	start := strings.LastIndexByte(text[:from], '\n') + 1
 	line := text[start:]
 	if end := strings.IndexByte(line, '\n'); end >= 0 {
@@ -84,22 +84,22 @@ func around(text string, from, to int) excerpt {
 
 // narrow leaves out what is far from the mark.
 func (e excerpt) narrow() excerpt {
-	if last := e.from + 2*widest; e.to > last {
-		e.to = boundary(e.line, last)
+	if last := e.from + 2*excerptMargin; e.to > last {
+		e.to = runeStart(e.line, last)
 	}
-	if len(e.line) > e.to+widest {
-		e.line = e.line[:boundary(e.line, e.to+widest)] + "…"
+	if len(e.line) > e.to+excerptMargin {
+		e.line = e.line[:runeStart(e.line, e.to+excerptMargin)] + "…"
 	}
-	if first := e.from - widest; first > 0 {
-		cut := boundary(e.line, first)
+	if first := e.from - excerptMargin; first > 0 {
+		cut := runeStart(e.line, first)
 		shift := len("…") - cut
 		e.line, e.from, e.to = "…"+e.line[cut:], e.from+shift, e.to+shift
 	}
 	return e
 }
 
-// boundary is the first byte of the character that at is in.
-func boundary(text string, at int) int {
+// runeStart is the first byte of the character that at is in.
+func runeStart(text string, at int) int {
 	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
 		at--
 	}

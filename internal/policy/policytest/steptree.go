@@ -7,22 +7,22 @@ import (
 	"latchkey/internal/request/engine"
 )
 
-// node is a part of an expression with its value and the parts inside it.
-type node struct {
+// stepNode is a part of an expression with its value and the parts inside it.
+type stepNode struct {
 	engine.ExplainedStep
-	children []*node
+	children []*stepNode
 }
 
-func (n *node) end() int32 { return n.Offset + int32(len(n.Source)) }
+func (n *stepNode) end() int32 { return n.Offset + int32(len(n.Source)) }
 
-// tree puts the steps of a trace, which come in the order in which a reader
-// would go through the expression, inside each other.
-func tree(steps []engine.ExplainedStep) []*node {
-	var tops []*node
-	var open []*node // each inside the one before
+// stepTree nests the steps of a trace, which come in the order of the
+// expression.
+func stepTree(steps []engine.ExplainedStep) []*stepNode {
+	var tops []*stepNode
+	var open []*stepNode // each inside the one before
 	for _, s := range steps {
-		n := &node{ExplainedStep: s}
-		for len(open) > 0 && !open[len(open)-1].holds(n) {
+		n := &stepNode{ExplainedStep: s}
+		for len(open) > 0 && !open[len(open)-1].contains(n) {
 			open = open[:len(open)-1]
 		}
 		if len(open) == 0 {
@@ -36,9 +36,9 @@ func tree(steps []engine.ExplainedStep) []*node {
 	return tops
 }
 
-// holds says that other is a part of n. The body of a quantifier comes once for
+// contains reports whether other is a part of n. The body of a quantifier comes once for
 // each element, at the same place.
-func (n *node) holds(other *node) bool {
+func (n *stepNode) contains(other *stepNode) bool {
 	return n.Offset <= other.Offset && other.end() <= n.end() && len(n.Source) > len(other.Source) &&
 		strings.HasPrefix(other.Bound, n.Bound)
 }
@@ -47,8 +47,8 @@ func (n *node) holds(other *node) bool {
 // that are literals are not traced.
 var joint = regexp.MustCompile(`^(?:[\s()]|true|false|&&|\|\|)*(?:&&|\|\|)(?:[\s()]|true|false|&&|\|\|)*$`)
 
-// chain says that n joins its children by && or ||.
-func (n *node) chain() bool {
+// isChain reports whether n joins its children by && or ||.
+func (n *stepNode) isChain() bool {
 	var rest strings.Builder
 	at := n.Offset
 	for _, c := range n.children {
@@ -62,10 +62,10 @@ func (n *node) chain() bool {
 	return len(n.children) > 0 && joint.MatchString(rest.String())
 }
 
-// every calls f with n and all that is inside it.
-func (n *node) every(f func(*node)) {
+// visit calls f with n and all that is inside it.
+func (n *stepNode) visit(f func(*stepNode)) {
 	f(n)
 	for _, c := range n.children {
-		c.every(f)
+		c.visit(f)
 	}
 }
