@@ -7,7 +7,7 @@ import (
 )
 
 // Activity is the durable record of one request to change something: what was
-// asked, by whom, and what came of it.
+// asked, by whom, and with what result.
 type Activity struct {
 	ID             string         `json:"-"`
 	OrganizationID string         `json:"-"`
@@ -24,7 +24,7 @@ type Activity struct {
 	// DecidedBy is the organization whose quorum and policies decide, where it
 	// is not the activity's own: a parent that logs users of its child in.
 	DecidedBy string `json:"decidedBy,omitzero"`
-	// Refused says that it failed because nobody allowed it, and not because
+	// Refused says that it failed because it was not allowed, and not because
 	// it could not be done.
 	Refused bool `json:"refused,omitzero"`
 	// Claims are what the tokens in the request said when they were verified,
@@ -56,7 +56,7 @@ func (ActivityStatus) Enum() []string {
 	}
 }
 
-// Vote is one user's signed word on an activity. The submission is the first.
+// Vote is one user's signed decision on an activity. The submission is the first.
 // It keeps what was signed and the signature, so that anyone can check it
 // later, even when the user or the key is gone.
 type Vote struct {
@@ -72,18 +72,18 @@ type Vote struct {
 	// CredentialID is the id of the key or passkey that signed it. The vote
 	// counts for as long as the user has it.
 	CredentialID string `json:"credentialId,omitzero"`
-	// Powerless is set on the submission of somebody who had no say. It is
-	// kept, and never counts.
+	// Powerless is set on the submission of a user who had no right to decide.
+	// It is kept, and never counts.
 	Powerless bool `json:"powerless,omitzero"`
-	// Evaluations are what the policies said when the vote was cast; none
-	// when they were not asked.
+	// Evaluations are the outcomes of the policies when the vote was cast; none
+	// when they were not evaluated.
 	Evaluations []Evaluation `json:"evaluations,omitzero"`
 }
 
 // voteLifetime is how long a vote counts.
 const voteLifetime = 24 * time.Hour
 
-// Evaluation is what one policy said.
+// Evaluation is the outcome of one policy.
 type Evaluation struct {
 	PolicyID string `json:"policyId"`
 	Outcome  string `json:"outcome"`
@@ -94,8 +94,8 @@ type Evaluation struct {
 // Stale reports whether the vote is too old to count.
 func (v *Vote) Stale(now time.Time) bool { return now.Sub(v.CreatedAt) >= voteLifetime }
 
-// Submitter is the vote of whoever the activity is executed for: the first
-// that had a say, else the first.
+// Submitter is the vote of the user for whom the activity is executed: the first
+// that is not powerless, else the first.
 func (a *Activity) Submitter() *Vote {
 	for i := range a.Votes {
 		if !a.Votes[i].Powerless {

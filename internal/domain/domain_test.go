@@ -14,14 +14,14 @@ func TestQuorumReached(t *testing.T) {
 		want      bool
 	}{
 		{"one of one", Quorum{1, []string{"a"}}, []string{"a"}, true},
-		{"somebody else", Quorum{1, []string{"a"}}, []string{"b"}, false},
-		{"nobody", Quorum{1, []string{"a"}}, nil, false},
+		{"another user", Quorum{1, []string{"a"}}, []string{"b"}, false},
+		{"no one", Quorum{1, []string{"a"}}, nil, false},
 		{"one of two needed", Quorum{2, []string{"a", "b"}}, []string{"a"}, false},
 		{"both", Quorum{2, []string{"a", "b"}}, []string{"b", "a"}, true},
 		{"one twice is one", Quorum{2, []string{"a", "b"}}, []string{"a", "a"}, false},
 		{"a member listed twice is one", Quorum{2, []string{"a", "a"}}, []string{"a"}, false},
 		{"threshold zero is closed", Quorum{0, []string{"a"}}, []string{"a"}, false},
-		{"threshold zero and nobody is closed", Quorum{0, nil}, nil, false},
+		{"threshold zero without members is closed", Quorum{0, nil}, nil, false},
 		{"negative threshold is closed", Quorum{-1, []string{"a"}}, []string{"a"}, false},
 		{"threshold above the members is closed", Quorum{3, []string{"a", "b"}}, []string{"a", "b"}, false},
 	} {

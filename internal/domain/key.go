@@ -36,7 +36,7 @@ type WalletAccount struct {
 	UpdatedAt time.Time      `json:"updatedAt"`
 }
 
-// PrivateKey is a key of its own. The key itself is in the vault, under the
+// PrivateKey is a key that is not derived from a wallet. The key itself is in the vault, under the
 // record's id.
 type PrivateKey struct {
 	ID        string         `json:"id"`
@@ -79,7 +79,7 @@ const (
 // importLifetime is how long a client may take to encrypt to a target.
 const importLifetime = time.Hour
 
-// SignWith lists what a request may call the account by.
+// SignWith lists the names by which a request may refer to the account.
 func (a *WalletAccount) SignWith() []string {
 	return []string{address.Key(a.Address), a.PublicKey, a.FullKey}
 }
@@ -90,7 +90,8 @@ func (a *WalletAccount) DirectoryKeys() []string {
 	return []string{ChildByAddress(address.Key(a.Address))}
 }
 
-// SignWith lists what a request may call the key by, beside its id.
+// SignWith lists the names by which a request may refer to the key, beside its
+// id.
 func (k *PrivateKey) SignWith() []string {
 	names := []string{k.PublicKey, k.FullKey}
 	for _, a := range k.Addresses {

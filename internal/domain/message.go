@@ -5,16 +5,16 @@ import "time"
 // OutboxPurpose is what the contents of messages are sealed for.
 const OutboxPurpose = "outbox"
 
-// Message is something that has to be sent to somebody. Sealed holds what to
-// send: it carries one-time codes, and the outbox lies in the database.
+// Message is an e-mail or SMS that has to be sent. Sealed holds what to send: it
+// carries one-time codes, and the outbox is stored in the database.
 type Message struct {
 	ID             string    `json:"id"`
 	OrganizationID string    `json:"organizationId"`
 	Sealed         []byte    `json:"sealed"`
 	CreatedAt      time.Time `json:"createdAt"`
-	ExpiresAt      time.Time `json:"expiresAt"` // nobody has a use for it later
-	// Attempts is how often somebody began to send it, the last time until
-	// LeasedUntil at the longest.
+	ExpiresAt      time.Time `json:"expiresAt"` // it is useless later
+	// Attempts is how often sending it began, the last time until LeasedUntil
+	// at the longest.
 	Attempts    int       `json:"attempts,omitzero"`
 	LeasedUntil time.Time `json:"leasedUntil,omitzero"`
 	NextAttempt time.Time `json:"nextAttempt,omitzero"`

@@ -46,7 +46,8 @@ func ChildByEmail(email string) string { return "email:" + NormalEmail(email) }
 func ChildByPhone(phone string) string { return "phone:" + phone }
 
 // ChildByVerified finds organizations by a contact of a user that was verified:
-// by a key of ChildByEmail or ChildByPhone, or by AllChildren for any contact.
+// by a key of [ChildByEmail] or [ChildByPhone], or by [AllChildren] for any
+// contact.
 func ChildByVerified(contact string) string { return "verified-" + contact }
 
 // ChildByCredential finds organizations by the credential key of a user.
@@ -73,7 +74,7 @@ type Quorum struct {
 }
 
 // Reached reports whether the approvers make the quorum. A threshold below one
-// is never reached: a damaged record must close the door, not open it.
+// is never reached: a damaged record must not allow anything.
 func (q Quorum) Reached(approverIDs ...string) bool {
 	if q.Threshold < 1 {
 		return false

@@ -2,13 +2,13 @@ package domain
 
 import "time"
 
-// OTP is a one-time code that was sent to somebody. The code itself is kept
+// OTP is a one-time code that was sent to a user. The code itself is kept
 // only as a keyed hash.
 type OTP struct {
 	ID      string  `json:"id"`
 	Type    OTPType `json:"type"`
 	Contact string  `json:"contact"`
-	// UserIdentifier is what the caller limits the rate by, if anything.
+	// UserIdentifier is what the caller limits the rate by, if set.
 	UserIdentifier string `json:"userIdentifier,omitzero"`
 	MAC            []byte `json:"mac"`
 	// Auth says that the code logs in by itself (otp_auth), and does not

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Policy says who may do what, and who must agree.
+// Policy says who may do what, and who must approve.
 type Policy struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
 	Effect    Effect    `json:"effect"`
 	Condition string    `json:"condition,omitzero"` // empty: always
-	Consensus string    `json:"consensus,omitzero"` // empty: whoever asks
+	Consensus string    `json:"consensus,omitzero"` // empty: any submitter
 	Time      string    `json:"time,omitzero"`      // empty: at any time
 	Notes     string    `json:"notes,omitzero"`
 	CreatedAt time.Time `json:"createdAt"`
@@ -31,7 +31,7 @@ const (
 func (Effect) Enum() []string { return []string{string(EffectAllow), string(EffectDeny)} }
 
 // ContractInterface describes the functions of a contract or program, so that
-// policies can speak of their arguments.
+// policies can read their arguments.
 type ContractInterface struct {
 	ID        string       `json:"id"`
 	Address   string       `json:"address"` // as it was given
@@ -57,8 +57,8 @@ func (ContractType) Enum() []string {
 	return []string{string(ContractEthereum), string(ContractSolana)}
 }
 
-// Key is what the interface is found by: Ethereum does not mind the case of an
-// address, Solana does.
+// Key is what the interface is found by: the case of an address does not
+// matter for Ethereum, but does for Solana.
 func (c *ContractInterface) Key() string { return ContractKey(c.Type, c.Address) }
 
 // ContractKey is the key of the interfaces of one contract.

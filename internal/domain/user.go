@@ -12,9 +12,9 @@ import (
 	"latchkey/internal/keys/curve"
 )
 
-// User is a person or a program, with every credential by which it proves
-// itself. Credentials are part of the user, so that a user and its keys change
-// together or not at all.
+// User is a person or a program, with every credential by which it
+// authenticates. Credentials are part of the user, so that a user and its keys
+// change together or not at all.
 type User struct {
 	ID             string          `json:"id"`
 	Name           string          `json:"name"`
@@ -124,8 +124,8 @@ type OAuthProvider struct {
 	UpdatedAt time.Time   `json:"updatedAt"`
 }
 
-// OIDCSubject is who an OpenID Connect issuer says somebody is, to one audience.
-// Only all three together identify a person.
+// OIDCSubject is a user as an OpenID Connect issuer names them to one audience.
+// Only all three together identify a user.
 type OIDCSubject struct {
 	Issuer   string `json:"iss"`
 	Audience string `json:"aud"`
@@ -146,8 +146,8 @@ func NonceOf(publicKey string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// BoundTo reports whether the token was made for the public key: whoever finds
-// a token cannot use it with a key of his own.
+// BoundTo reports whether the token was made for the public key: a stolen token
+// cannot be used with another key.
 func (c Claims) BoundTo(publicKey string) bool {
 	return subtle.ConstantTimeCompare([]byte(c.Nonce), []byte(NonceOf(publicKey))) == 1
 }
@@ -233,8 +233,8 @@ func (u *User) Authenticator(credentialID string) (Authenticator, bool) {
 	return Authenticator{}, false
 }
 
-// FindAuthenticator is Authenticator for those who change it; nil when there is
-// none.
+// FindAuthenticator is [User.Authenticator] for callers that change it; nil when
+// there is none.
 func (u *User) FindAuthenticator(credentialID string) *Authenticator {
 	i := slices.IndexFunc(u.Authenticators, func(a Authenticator) bool { return a.CredentialID == credentialID })
 	if i < 0 {
@@ -263,9 +263,10 @@ func (u *User) Verified(t OTPType) {
 	}
 }
 
-// CanLogIn reports whether the user has a lasting way to prove himself: a key
-// without an end, a passkey, an identity elsewhere, or an address to which the organization sends
-// codes. Without one he would be locked out, today or when his key expires.
+// CanLogIn reports whether the user has a lasting way to authenticate: a key
+// without an end, a passkey, an OpenID Connect identity, or an address to which
+// the organization sends codes. Without one they would be locked out, now or
+// when their key expires.
 func (u *User) CanLogIn(o *Organization) bool {
 	lasting := slices.ContainsFunc(u.APIKeys, func(k APIKey) bool { return !k.Expires() })
 	byMail := u.Email != "" && (o.HasFeature(FeatureEmailAuth) || o.HasFeature(FeatureOTPEmailAuth))
@@ -273,7 +274,7 @@ func (u *User) CanLogIn(o *Organization) bool {
 	return lasting || len(u.Authenticators) > 0 || len(u.OAuthProviders) > 0 || byMail || byPhone
 }
 
-// Tag marks users, so that policies can speak of them together.
+// Tag marks users or private keys, so that policies can name them as a group.
 type Tag struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`

@@ -1,7 +1,7 @@
 // Package fault holds the one error type that may reach a client, and the one
 // table that turns its code into an HTTP status.
 //
-// An error of any other type is a bug or a failure of the machine. It reaches
+// An error of any other type is a bug or a failure of the system. It reaches
 // the client as INTERNAL with a reference and no text, so that nothing that a
 // lower layer happened to say (a path, a query, a secret) can leak.
 package fault
@@ -16,7 +16,7 @@ import (
 // Code is a gRPC status code: the number that clients see and branch on.
 type Code int
 
-// The codes in use. Status maps each to its HTTP status.
+// The codes in use. [Error.Status] maps each to its HTTP status.
 const (
 	DeadlineExceeded  Code = 4
 	InvalidArgument   Code = 3

@@ -11,8 +11,8 @@ import (
 // New returns a fresh UUIDv7. Identifiers made by one process sort by the
 // order in which they were made, so that lists come out in creation order.
 func New() string {
-	// NewV7 fails only when the system has no randomness left to give, and
-	// then nothing that this program does can be trusted any more.
+	// NewV7 fails only when the system has no source of randomness, and then
+	// nothing that this program does can be trusted.
 	return uuid.Must(uuid.NewV7()).String()
 }
 

@@ -1,23 +1,23 @@
-// Package lru remembers what was used lately, in bounded memory.
+// Package lru keeps what was used lately, in bounded memory.
 package lru
 
 import "cmp"
 
-// Map remembers in two generations. What is new or used lives in the young one;
-// when that is full it becomes the old one, and what the old one held is
-// forgotten. What is in use thus stays, without the cost of keeping an order.
+// Map keeps two generations. What is new or used is in the young one; when that
+// is full it becomes the old one, and what the old one held is dropped. So what
+// is in use stays, without the cost of keeping an order.
 //
 // The zero value is ready. It does not lock.
 type Map[K comparable, V any] struct {
-	Max        int // entries of a generation; 0: Generation
+	Max        int // entries of a generation; 0: [Generation]
 	young, old map[K]V
 	turns      uint64
 }
 
-// Generation is the usual size: ten thousand that are all at work fit in one.
+// Generation is the usual size: ten thousand active entries fit in one.
 const Generation = 12_288
 
-// Get returns what is remembered of a key, and keeps it young.
+// Get returns the value of a key, and moves it to the young generation.
 func (m *Map[K, V]) Get(key K) (V, bool) {
 	value, ok := m.young[key]
 	if ok {
@@ -29,7 +29,7 @@ func (m *Map[K, V]) Get(key K) (V, bool) {
 	return value, ok
 }
 
-// Put remembers a value.
+// Put stores a value.
 func (m *Map[K, V]) Put(key K, value V) {
 	if m.young == nil {
 		m.young = map[K]V{}
@@ -41,5 +41,5 @@ func (m *Map[K, V]) Put(key K, value V) {
 	m.young[key] = value
 }
 
-// Turns changes whenever something may have been forgotten.
+// Turns changes whenever an entry may have been dropped.
 func (m *Map[K, V]) Turns() uint64 { return m.turns }

@@ -61,7 +61,7 @@ type uniqueness struct {
 	many map[string]struct{}
 }
 
-// again reports whether s was there before.
+// again reports whether s is repeated.
 func (u *uniqueness) again(s string) bool {
 	const few = 16
 	if u.many == nil {

@@ -28,7 +28,7 @@ func (s *Schema) Decode(raw []byte, dst any) []fault.Field {
 
 	st := s.pool.Get().(*state)
 	defer s.pool.Put(st)
-	defer st.clear() // lest the pool keep a request, with its secrets, alive
+	defer st.clear() // so that the pool keeps no request, with its secrets, alive
 	st.start(raw)
 	if err := st.document(s.root, v); err != nil {
 		return []fault.Field{st.syntax(err)}
@@ -56,7 +56,7 @@ func (st *state) document(o *object, v reflect.Value) error {
 }
 
 // appProofs is a member that published clients add to any request. It asks for
-// something that this service does not make, so it is read over.
+// something that this service does not make, so it is ignored.
 const appProofs = "generateAppProofs"
 
 func (st *state) object(o *object, v reflect.Value, top bool) error {
@@ -149,7 +149,7 @@ func (st *state) member(n *node, v reflect.Value) error {
 
 func (st *state) value(n *node, v reflect.Value) error {
 	if st.full() {
-		return st.skip() // the rest is only looked at for its syntax
+		return st.skip() // of the rest only the syntax is checked
 	}
 	switch n.kind {
 	case kindString:

@@ -39,21 +39,21 @@
 //
 // # Refusals
 //
-// Decode refuses whatever two readers could understand differently: duplicate
-// names, invalid UTF-8, data after the object, unknown names (with a hint at
-// the nearest known one), numbers with a fraction or an exponent. It never
-// repeats a value in the description of a problem, since values may be secret.
+// [Schema.Decode] refuses whatever is ambiguous: duplicate names, invalid UTF-8,
+// data after the object, unknown names (with a hint at the nearest known one),
+// numbers with a fraction or an exponent. It never repeats a value in the
+// description of a problem, since values may be secret.
 //
 // null means absent, for an array empty: a required array may be null but not
 // left out, and elements of arrays are never null.
 //
-// A bad tag makes Of panic, so that it is found when the program starts. So
+// A bad tag makes [Of] panic, so that it is found when the program starts. So
 // does an optional member whose zero value breaks its own rules and that is
-// not marked omitzero: Encode would write what Decode refuses.
+// not marked omitzero: [Encode] would write what Decode refuses.
 //
 // # Invariants
 //
-// What Decode accepts, Encode writes in a form that Decode reads back to the
+// What [Schema.Decode] accepts, [Encode] writes in a form that Decode reads back to the
 // same value, and that is written identically again. An empty array is nil
 // after decoding, except in an omitzero field: there nil means absent, and a
 // slice of length 0 means that the array was given and empty.

@@ -11,8 +11,8 @@ import (
 
 // OpenAPI returns the schema as an object of JSON Schema 2020-12, the dialect
 // of OpenAPI 3.1. Named structs inside it are added to components by name and
-// referenced as #/components/schemas/NAME. It panics when a name stands for
-// two different structs.
+// referenced as #/components/schemas/NAME. It panics when two different
+// structs have one name.
 //
 // That null means absent is true of every member and therefore left unsaid.
 func (s *Schema) OpenAPI(components map[string]any) any { return s.root.openAPI(components) }

@@ -6,7 +6,7 @@ import (
 	"latchkey/internal/fault"
 )
 
-// maxProblems bounds the reply to a request that is wrong all over.
+// maxProblems bounds the reply to a request with very many problems.
 const maxProblems = 50
 
 // Problems collects what is wrong with one object. The zero value is ready.
@@ -48,7 +48,7 @@ func (p *Problems) Fields() []fault.Field {
 }
 
 // checker is implemented by structs with rules that tags cannot state. Check
-// runs only on a struct whose members are all well.
+// runs only on a struct whose members are all valid.
 type checker interface{ Check(p *Problems) }
 
 func join(prefix, path string) string {

@@ -95,7 +95,7 @@ func (st *state) uint64(n *node, v reflect.Value) error {
 	return nil
 }
 
-// raw keeps the bytes of a value as they are, after reading over them.
+// raw keeps the bytes of a value as they are, after checking their syntax.
 func (st *state) raw(n *node, v reflect.Value) error {
 	if k := st.d.PeekKind(); n.objectOnly && k != '{' {
 		return st.mismatch("an object", k)
@@ -108,7 +108,7 @@ func (st *state) raw(n *node, v reflect.Value) error {
 	return nil
 }
 
-// mismatch reports a value of the wrong kind and reads over it. A kind that is
+// mismatch reports a value of the wrong kind and skips it. A kind that is
 // invalid is broken JSON, on which skip ends the run.
 func (st *state) mismatch(want string, got jsontext.Kind) error {
 	if got != jsontext.KindInvalid {

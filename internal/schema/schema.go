@@ -11,11 +11,11 @@ import (
 type Schema struct {
 	typ  reflect.Type
 	root *object
-	pool sync.Pool // of *state: a decoder's tables are worth keeping
+	pool sync.Pool // of *state: a decoder's tables are reused
 }
 
-// Of compiles the schema of T, a struct. It panics on a bad tag: a
-// programmer's mistake dies at start-up.
+// Of compiles the schema of T, a struct. It panics on a bad tag, so that the
+// mistake is found at start-up.
 func Of[T any]() *Schema {
 	s, err := compile(reflect.TypeFor[T]())
 	if err != nil {

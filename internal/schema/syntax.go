@@ -40,7 +40,7 @@ func (st *state) token() error {
 }
 
 // skip reads over one whole value. It reads token by token, because depth and
-// duplicate names count inside values that nobody wants, too.
+// duplicate names count inside values that are skipped, too.
 func (st *state) skip() error {
 	depth := st.d.StackDepth()
 	for {

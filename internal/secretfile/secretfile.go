@@ -26,7 +26,7 @@ func Write(path string, text []byte) error {
 	return write(path, text, os.Rename)
 }
 
-// Create is Write for a file that must not exist yet.
+// Create is [Write] for a file that must not exist yet.
 func Create(path string, text []byte) error {
 	return write(path, text, os.Link) // which never replaces a file
 }
@@ -45,7 +45,7 @@ func write(path string, text []byte, place func(from, to string) error) error {
 	if err := place(temporary.Name(), path); err != nil {
 		return err
 	}
-	// Until the folder is written too, a power cut can take the file away.
+	// Until the folder is written too, a power cut can lose the file.
 	folder, err := os.Open(dir)
 	if err != nil {
 		return err

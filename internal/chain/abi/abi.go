@@ -1,18 +1,19 @@
 // Package abi reads the interface of an Ethereum contract, the JSON that
-// compilers write, and calls of the contract by it, so that policies can look
-// at the arguments.
+// compilers write, and calls of the contract by it, so that policies can read
+// the arguments.
 //
 // An interface is refused if it leaves anything open: a parameter without a
 // name key, an unknown type, two functions that a call cannot tell apart.
-// Events, errors, constructors and the like are read over.
+// Events, errors, constructors and the like are ignored.
 //
 // A call is decoded only in the one encoding that the ABI specification calls
 // strict: values that fit their type, padding that is zero, and every byte after
-// the selector used exactly once and in order. So no two readers can disagree on
+// the selector used exactly once and in order. So no two decoders can disagree on
 // an argument, nothing hides in gaps or behind the end, and decoding costs no
 // more than the length of the call. Any other call is no match.
 //
-// An Interface does not change after Parse and may be used by many at once.
+// An [Interface] does not change after [Parse] and may be used by many
+// goroutines at once.
 package abi
 
 import (

@@ -131,8 +131,7 @@ func TestSpecification(t *testing.T) {
 	}
 }
 
-// TestSelectors has selectors that are known to everybody; they prove the
-// canonical types.
+// TestSelectors has well-known selectors; they prove the canonical types.
 func TestSelectors(t *testing.T) {
 	tuple := func(dims string, types ...string) string {
 		var all []string
@@ -254,7 +253,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// selector asks the interface itself: TestSelectors has shown that it knows.
+// selector is that of the interface itself, which TestSelectors has checked.
 func selector(t *testing.T, text string) string {
 	t.Helper()
 	return abi.Selectors(parse(t, text))[0]

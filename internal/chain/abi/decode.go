@@ -13,7 +13,7 @@ type decoder struct {
 	data []byte
 }
 
-// sequence reads values that stand together, heads first, as the members of a
+// sequence reads adjacent values, heads first, as the members of a
 // tuple do. Offsets count from its start, and each must be the smallest that
 // does not overlap what came before (the specification's "strict mode"), so
 // the end of one tail is where the next begins.

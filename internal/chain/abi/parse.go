@@ -38,7 +38,7 @@ type parameter struct {
 	Components []parameter `json:"components"`
 }
 
-// Parse reads an interface. Its error is for the person who sent it.
+// Parse reads an interface. Its error is for the user who sent it.
 func Parse(text string) (*Interface, error) {
 	i, err := parse(text)
 	if err != nil {
@@ -148,7 +148,7 @@ func (f *function) selector() [4]byte {
 	return [4]byte(h.Sum(nil))
 }
 
-// explain puts the errors of the JSON package into our words.
+// explain rewords the errors of the JSON package.
 func explain(err error) error {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return fmt.Errorf("the JSON is broken at byte %d: %w", syntax.ByteOffset, syntax.Err)

@@ -43,7 +43,7 @@ const dynamicLength = -1
 
 const (
 	maxDepth = 32
-	// maxHead is more than a whole transaction holds: nobody could call it.
+	// maxHead is more than a whole transaction holds: it could not be called.
 	maxHead = 1 << 20
 )
 

@@ -64,7 +64,7 @@ func (p prefixes) witness(script []byte) (address, kind string) {
 		kind, encode = "P2WPKH", bech32.Encode // BIP-173
 	case version == 0 && len(program) == 32:
 		kind, encode = "P2WSH", bech32.Encode
-	case version == 0: // BIP-141: nobody can spend it
+	case version == 0: // BIP-141: it cannot be spent
 		return "", ""
 	case version == 1 && len(program) == 32:
 		kind = "P2TR"

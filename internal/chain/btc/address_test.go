@@ -27,7 +27,7 @@ func TestAddress(t *testing.T) {
 		{"version 16", btc.Mainnet, "6002751e", "bc1sw50qgdz25j", ""},
 		{"P2A", btc.Mainnet, "51024e73", "bc1pfeessrawgf", "P2A"},
 		{"P2A on regtest", btc.Regtest, "51024e73", "bcrt1pfeesnyr2tx", "P2A"},
-		// Addresses that everybody knows.
+		// Well-known addresses.
 		{"P2PKH", btc.Mainnet, "76a91462e907b15cbf27d5425399ebf6f0fb50ebb88f1888ac", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "P2PKH"},
 		{"P2SH", btc.Mainnet, "a914748284390f9e263a4b766a75d0633c50426eb87587", "3CK4fEwbMP7heJarmU4eqA3sMbVJyEnU3V", "P2SH"},
 		{"a witness of version 0 of 2 bytes", btc.Mainnet, "0002751e", "", ""},

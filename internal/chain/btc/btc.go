@@ -30,9 +30,9 @@ type Tx struct {
 	sections []section
 }
 
-// Input is an input and the output that it spends, if the PSBT tells.
+// Input is an input and the output that it spends, if the PSBT has it.
 type Input struct {
-	TxID     string // of the spent output, in the order that people read
+	TxID     string // of the spent output, in the order that users see
 	Vout     uint32
 	Sequence uint32
 

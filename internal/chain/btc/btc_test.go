@@ -381,13 +381,13 @@ func TestAddSignatureRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, n := [32]byte{31: 1}, [32]byte(bytes.Repeat([]byte{0xff}, 32))
-	stranger := [33]byte(testvectors.Hex(t, "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"))
+	other := [33]byte(testvectors.Hex(t, "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"))
 	for name, err := range map[string]error{
 		"input -1":        tx.AddSignature(-1, one, one, public),
 		"input 1":         tx.AddSignature(1, one, one, public),
 		"r out of range":  tx.AddSignature(0, n, one, public),
 		"s is zero":       tx.AddSignature(0, one, [32]byte{}, public),
-		"another key":     tx.AddSignature(0, one, one, stranger),
+		"another key":     tx.AddSignature(0, one, one, other),
 		"not a key":       tx.AddSignature(0, one, one, [33]byte{}),
 		"uncompressed":    tx.AddSignature(0, one, one, [33]byte{4}),
 		"not on the line": tx.AddSignature(0, one, one, [33]byte{0: 2, 32: 5}),

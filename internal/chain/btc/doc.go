@@ -3,7 +3,7 @@
 // partial signatures. It holds no secret, does not sign and does not finalise.
 //
 // A PSBT is kept as the list of key-value pairs that it is, in the order they
-// came, so that Encode gives back every byte of it, fields of others and of the
+// came, so that [Tx.Encode] gives back every byte of it, fields of others and of the
 // future included; only our signatures are added. BIP-174 fixes no order of the
 // pairs in a map, so any order is accepted. Refused are lengths that are not in
 // their shortest form, repeated keys, data after the last map, and transactions

@@ -142,7 +142,7 @@ func (tx *Tx) checkSignable(i int, kind Kind) error {
 	}
 	switch {
 	case kind == P2PKH && !tx.Inputs[i].hasWholeTx:
-		// Without it the amount could be a lie, which the digest does not cover.
+		// Without it the amount could be false: the digest does not cover it.
 		return errors.New("a legacy input needs non_witness_utxo")
 	case kind == P2TR && len(root) > 0:
 		return errors.New("the input has scripts; only the key path without scripts is supported")
@@ -166,7 +166,7 @@ func (tx *Tx) fetcher() txscript.PrevOutputFetcher {
 	return txscript.NewMultiPrevOutFetcher(outputs)
 }
 
-// AddSignature puts in a signature over the digest that ToSign gave for this
+// AddSignature puts in a signature over the digest that [Tx.ToSign] gave for this
 // input and key: a partial signature, or for P2TR the key path signature. One
 // that this key made before is replaced.
 func (tx *Tx) AddSignature(input int, r, s [32]byte, publicKey [33]byte) error {

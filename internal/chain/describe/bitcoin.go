@@ -20,9 +20,9 @@ const lockTimeThreshold = 500_000_000
 // addresses of outputs look like.
 //
 // The fee is what the PSBT says that the inputs hold, less what the outputs get.
-// It is refused if the PSBT does not tell it. It is proven only where the
+// A PSBT without the amounts is refused. The fee is proven only where the
 // signature covers the amounts of all inputs (P2TR) or the PSBT carries the
-// transactions that they are from; else an amount of somebody else's input is
+// transactions that they are from; else an amount of another party's input is
 // the sender's claim, as it is for every signer of PSBTs.
 func Bitcoin(tx *btc.Tx, signer address.Format) (*fact.BitcoinTx, error) {
 	network, ok := bitcoinNetwork(signer)

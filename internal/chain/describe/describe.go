@@ -1,11 +1,11 @@
 // Package describe says what a transaction or a payload does, in the records
-// that policies read (package fact). It takes what the chain packages parsed,
+// that policies read (package [fact]). It takes what the chain packages parsed,
 // and so it describes exactly what will be signed.
 //
 // It decides nothing and keeps nothing. It refuses only what cannot be described
 // truthfully: a Solana instruction of the System or a token program that these
 // programs would not understand either, and a Bitcoin transaction whose fee
-// cannot be told. Its errors are safe to show to the client.
+// is unknown. Its errors are safe to show to the client.
 package describe
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 // Interfaces is what is known about contracts and programs. Parsing an
-// interface costs more than all the rest, so whoever implements it keeps what
+// interface costs more than all the rest, so an implementation keeps what
 // it parsed.
 type Interfaces interface {
 	// Contract finds the interface of an Ethereum contract by its address, 0x

@@ -15,7 +15,7 @@ const (
 	token2022Program = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb"
 )
 
-// transfers notes the transfer that an instruction orders, if it does.
+// transfers adds the transfer that an instruction makes, if it is one.
 func (d *solana) transfers(program string, data []byte, accounts []string) error {
 	switch program {
 	case systemProgram:

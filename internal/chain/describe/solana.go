@@ -8,8 +8,8 @@ import (
 	"latchkey/internal/policy/fact"
 )
 
-// tableAccount stands for an account that the transaction takes from a table
-// on chain: who that is, nobody can tell from the transaction.
+// tableAccount is the name of an account that the transaction takes from a table
+// on chain: the transaction does not say which account that is.
 const tableAccount = "ADDRESS_TABLE_LOOKUP"
 
 // Solana describes a transaction. The interfaces may be nil.
@@ -40,7 +40,7 @@ func Solana(tx *sol.Tx, interfaces Interfaces) (*fact.SolanaTx, error) {
 	return d.facts, nil
 }
 
-// solana is a description in the making.
+// solana is a description that is being made.
 type solana struct {
 	tx         *sol.Tx
 	interfaces Interfaces

@@ -128,14 +128,14 @@ func key(text string) sol.Key {
 }
 
 // Accounts of the transactions below; 5 and 6 are from a table.
-var people = []string{
+var testAccounts = []string{
 	base58.Encode(bytes.Repeat([]byte{1}, 32)),
 	base58.Encode(bytes.Repeat([]byte{2}, 32)),
 	base58.Encode(bytes.Repeat([]byte{3}, 32)),
 	base58.Encode(bytes.Repeat([]byte{4}, 32)),
 }
 
-// calling is a transaction with one instruction. The accounts are people, then
+// calling is a transaction with one instruction. The accounts are testAccounts, then
 // the program, then two from a table.
 func calling(tb testing.TB, program string, data []byte, accounts ...byte) *sol.Tx {
 	tb.Helper()
@@ -145,7 +145,7 @@ func calling(tb testing.TB, program string, data []byte, accounts ...byte) *sol.
 		Instructions: []sol.Instruction{{ProgramIndex: 4, Accounts: accounts, Data: data}},
 		Lookups:      []sol.Lookup{{Table: sol.Key{7}, Writable: []byte{20}}, {Table: sol.Key{8}, Readonly: []byte{30}}},
 	}
-	for _, p := range people {
+	for _, p := range testAccounts {
 		tx.AccountKeys = append(tx.AccountKeys, key(p))
 	}
 	tx.AccountKeys = append(tx.AccountKeys, key(program))
@@ -173,10 +173,10 @@ func TestSystemProgram(t *testing.T) {
 		{"CreateAccount", join([]byte{0, 0, 0, 0}, u64(1), u64(2), who), nil, nil, ""},
 		{"CreateAccount cut", join([]byte{0, 0, 0, 0}, u64(1), u64(2), who[1:]), nil, nil, "no such instruction"},
 		{"Assign", join([]byte{1, 0, 0, 0}, who), nil, nil, ""},
-		{"Transfer", join([]byte{2, 0, 0, 0}, u64(7)), []byte{0, 1}, []fact.SolanaTransfer{{From: people[0], To: people[1], Amount: fact.Uint(7)}}, ""},
-		{"Transfer of everything", join([]byte{2, 0, 0, 0}, u64(1<<64-1)), []byte{0, 1}, []fact.SolanaTransfer{{From: people[0], To: people[1], Amount: fact.Uint(1<<64 - 1)}}, ""},
-		{"Transfer with more accounts", join([]byte{2, 0, 0, 0}, u64(7)), []byte{0, 1, 2}, []fact.SolanaTransfer{{From: people[0], To: people[1], Amount: fact.Uint(7)}}, ""},
-		{"Transfer with bytes behind it", join([]byte{2, 0, 0, 0}, u64(7), []byte{1}), []byte{0, 1}, []fact.SolanaTransfer{{From: people[0], To: people[1], Amount: fact.Uint(7)}}, ""},
+		{"Transfer", join([]byte{2, 0, 0, 0}, u64(7)), []byte{0, 1}, []fact.SolanaTransfer{{From: testAccounts[0], To: testAccounts[1], Amount: fact.Uint(7)}}, ""},
+		{"Transfer of everything", join([]byte{2, 0, 0, 0}, u64(1<<64-1)), []byte{0, 1}, []fact.SolanaTransfer{{From: testAccounts[0], To: testAccounts[1], Amount: fact.Uint(1<<64 - 1)}}, ""},
+		{"Transfer with more accounts", join([]byte{2, 0, 0, 0}, u64(7)), []byte{0, 1, 2}, []fact.SolanaTransfer{{From: testAccounts[0], To: testAccounts[1], Amount: fact.Uint(7)}}, ""},
+		{"Transfer with bytes behind it", join([]byte{2, 0, 0, 0}, u64(7), []byte{1}), []byte{0, 1}, []fact.SolanaTransfer{{From: testAccounts[0], To: testAccounts[1], Amount: fact.Uint(7)}}, ""},
 		{"Transfer from and to a table", join([]byte{2, 0, 0, 0}, u64(7)), []byte{5, 6}, []fact.SolanaTransfer{{From: table, To: table, Amount: fact.Uint(7)}}, ""},
 		{"Transfer with one account", join([]byte{2, 0, 0, 0}, u64(7)), []byte{0}, nil, "has two accounts"},
 		{"Transfer cut", join([]byte{2, 0, 0, 0}, u64(7)[1:]), []byte{0, 1}, nil, "no such instruction"},
@@ -224,16 +224,16 @@ func TestTokenPrograms(t *testing.T) {
 		want     *fact.SPLTransfer
 		err      string
 	}{
-		{"Transfer", join([]byte{3}, u64(9)), []byte{0, 1, 2}, &fact.SPLTransfer{From: people[0], To: people[1], Owner: people[2], Amount: fact.Uint(9), Signers: []string{}}, ""},
-		{"Transfer by many", join([]byte{3}, u64(9)), []byte{5, 1, 2, 3, 6}, &fact.SPLTransfer{From: table, To: people[1], Owner: people[2], Amount: fact.Uint(9), Signers: []string{people[3], table}}, ""},
-		{"Transfer with bytes behind it", join([]byte{3}, u64(9), []byte{1}), []byte{0, 1, 2}, &fact.SPLTransfer{From: people[0], To: people[1], Owner: people[2], Amount: fact.Uint(9), Signers: []string{}}, ""},
+		{"Transfer", join([]byte{3}, u64(9)), []byte{0, 1, 2}, &fact.SPLTransfer{From: testAccounts[0], To: testAccounts[1], Owner: testAccounts[2], Amount: fact.Uint(9), Signers: []string{}}, ""},
+		{"Transfer by many", join([]byte{3}, u64(9)), []byte{5, 1, 2, 3, 6}, &fact.SPLTransfer{From: table, To: testAccounts[1], Owner: testAccounts[2], Amount: fact.Uint(9), Signers: []string{testAccounts[3], table}}, ""},
+		{"Transfer with bytes behind it", join([]byte{3}, u64(9), []byte{1}), []byte{0, 1, 2}, &fact.SPLTransfer{From: testAccounts[0], To: testAccounts[1], Owner: testAccounts[2], Amount: fact.Uint(9), Signers: []string{}}, ""},
 		{"Transfer with two accounts", join([]byte{3}, u64(9)), []byte{0, 1}, nil, "too few accounts"},
 		{"Transfer cut", join([]byte{3}, u64(9)[1:]), []byte{0, 1, 2}, nil, "cut short"},
-		{"TransferChecked", join([]byte{12}, u64(9), []byte{6}), []byte{0, 1, 2, 3}, &fact.SPLTransfer{From: people[0], TokenMint: people[1], To: people[2], Owner: people[3], Amount: fact.Uint(9), Signers: []string{}}, ""},
-		{"TransferChecked by many", join([]byte{12}, u64(9), []byte{6}), []byte{0, 5, 6, 3, 1}, &fact.SPLTransfer{From: people[0], TokenMint: table, To: table, Owner: people[3], Amount: fact.Uint(9), Signers: []string{people[1]}}, ""},
+		{"TransferChecked", join([]byte{12}, u64(9), []byte{6}), []byte{0, 1, 2, 3}, &fact.SPLTransfer{From: testAccounts[0], TokenMint: testAccounts[1], To: testAccounts[2], Owner: testAccounts[3], Amount: fact.Uint(9), Signers: []string{}}, ""},
+		{"TransferChecked by many", join([]byte{12}, u64(9), []byte{6}), []byte{0, 5, 6, 3, 1}, &fact.SPLTransfer{From: testAccounts[0], TokenMint: table, To: table, Owner: testAccounts[3], Amount: fact.Uint(9), Signers: []string{testAccounts[1]}}, ""},
 		{"TransferChecked without decimals", join([]byte{12}, u64(9)), []byte{0, 1, 2, 3}, nil, "cut short"},
 		{"TransferChecked with three accounts", join([]byte{12}, u64(9), []byte{6}), []byte{0, 1, 2}, nil, "too few accounts"},
-		{"TransferCheckedWithFee", join([]byte{26, 1}, u64(9), []byte{6}, u64(1)), []byte{0, 1, 2, 3}, &fact.SPLTransfer{From: people[0], TokenMint: people[1], To: people[2], Owner: people[3], Amount: fact.Uint(9), Signers: []string{}}, ""},
+		{"TransferCheckedWithFee", join([]byte{26, 1}, u64(9), []byte{6}, u64(1)), []byte{0, 1, 2, 3}, &fact.SPLTransfer{From: testAccounts[0], TokenMint: testAccounts[1], To: testAccounts[2], Owner: testAccounts[3], Amount: fact.Uint(9), Signers: []string{}}, ""},
 		{"TransferCheckedWithFee without fee", join([]byte{26, 1}, u64(9), []byte{6}), []byte{0, 1, 2, 3}, nil, "cut short"},
 		{"another extension of fees", []byte{26, 0}, nil, nil, ""},
 		{"an extension cut", []byte{26}, nil, nil, "cut short"},
@@ -281,16 +281,16 @@ func TestSolanaInstruction(t *testing.T) {
 	writable := fact.AddressTableReference{TableKey: tableOf(7), Index: fact.Uint(20), Writable: true}
 	readonly := fact.AddressTableReference{TableKey: tableOf(8), Index: fact.Uint(30)}
 	want := &fact.SolanaTx{
-		AccountKeys: append(slices.Clone(people), memo),
+		AccountKeys: append(slices.Clone(testAccounts), memo),
 		ProgramKeys: []string{memo},
 		Instructions: []fact.SolanaInstruction{{
 			ProgramKey:          memo,
 			DataHex:             "010700000000000000",
-			Accounts:            []fact.SolanaAccount{{Key: people[0], Signer: true, Writable: true}, {Key: people[3], Writable: true}, {Key: people[1], Signer: true}},
+			Accounts:            []fact.SolanaAccount{{Key: testAccounts[0], Signer: true, Writable: true}, {Key: testAccounts[3], Writable: true}, {Key: testAccounts[1], Signer: true}},
 			AddressTableLookups: []fact.AddressTableReference{writable, readonly},
 			Parsed: &fact.ParsedInstruction{
 				Name: "pay", Discriminator: "01",
-				NamedAccounts: fact.Map{{Name: "from", Value: fact.String(people[0])}, {Name: "to", Value: fact.String(table)}, {Name: "pool", Value: fact.String(table)}},
+				NamedAccounts: fact.Map{{Name: "from", Value: fact.String(testAccounts[0])}, {Name: "to", Value: fact.String(table)}, {Name: "pool", Value: fact.String(table)}},
 				Args:          fact.Map{{Name: "amount", Value: fact.Unsigned(fact.Uint(7))}},
 			},
 		}},

@@ -3,9 +3,9 @@
 // 32 bytes must be signed and puts a signature into a transaction. It holds no
 // secret and does not sign.
 //
-// A transaction has one accepted encoding: Parse writes the fields it found
+// A transaction has one accepted encoding: [Parse] writes the fields it found
 // again and refuses the input if a byte differs. So the fields that a policy
-// looks at are exactly what the digest covers.
+// reads are exactly what the digest covers.
 //
 // Every error is safe to show to the client that sent the bytes.
 package eth

@@ -28,7 +28,7 @@ type (
 )
 
 // readJSON reads one JSON value; a repeated member or invalid UTF-8 is refused
-// by the decoder, because two readers could see two different documents.
+// by the decoder, because it would be ambiguous.
 func readJSON(text []byte) (any, error) {
 	if len(text) > maxJSON {
 		return nil, fmt.Errorf("the JSON has %d bytes; at most %d are accepted", len(text), maxJSON)
@@ -85,7 +85,7 @@ func readValue(d *jsontext.Decoder, depth int) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			key := name.String() // before the next read makes the token void
+			key := name.String() // before the next read invalidates the token
 			if members[key], err = readValue(d, depth+1); err != nil {
 				return nil, err
 			}

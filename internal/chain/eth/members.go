@@ -1,13 +1,13 @@
 package eth
 
 // Member is one signed value of typed data with what the document says about
-// it and TypedData.Message leaves out: the declared type, the place among the
+// it and [TypedData.Message] leaves out: the declared type, the place among the
 // others, and how an integer was written.
 type Member struct {
 	Name string // empty for an element of an array
 	Type string // as declared, such as uint256 or Person[]
 	// Value is a bool, string, *big.Int, Address, []byte (bytes and bytesN),
-	// Array or Struct.
+	// [Array] or [Struct].
 	Value any
 	// Quoted is the text of an integer that the document writes as a string;
 	// empty for one that is a JSON number, and for everything else.

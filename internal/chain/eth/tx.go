@@ -25,8 +25,8 @@ const (
 )
 
 // Tx is an unsigned transaction. A field that its type does not have is nil or
-// zero. The fields are for reading only: Digest covers the bytes that were
-// parsed, and a changed field would make Signed disagree with it.
+// zero. The fields are for reading only: [Tx.Digest] covers the bytes that
+// were parsed, and a changed field would make [Tx.Signed] disagree with it.
 type Tx struct {
 	Type                 Type
 	ChainID              *big.Int // nil only in a legacy transaction from before EIP-155

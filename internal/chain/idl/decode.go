@@ -18,8 +18,8 @@ type decoder struct {
 	budget int // values that may still be made
 }
 
-// A value of ordinary data takes a byte of it or more, and lies in a few others:
-// these are generous.
+// A value of ordinary data takes a byte of it or more, and is inside a few
+// others: these are generous.
 const (
 	budgetOfCall = 256
 	budgetOfByte = 16
@@ -29,7 +29,7 @@ func newDecoder(data []byte) *decoder {
 	return &decoder{rest: data, budget: budgetOfCall + budgetOfByte*len(data)}
 }
 
-// pay asks for n values, before any is made.
+// pay takes n values from the budget, before any is made.
 func (d *decoder) pay(n int) bool {
 	if n > d.budget {
 		return false
@@ -66,7 +66,7 @@ func (d *decoder) tag() (set, ok bool) {
 	return b[0] == 1, true
 }
 
-// value reads a value that is paid for.
+// value reads a value that is already counted.
 func (d *decoder) value(t *typ) (v fact.Value, ok bool) {
 	switch t.kind {
 	case kindBool:

@@ -1,19 +1,20 @@
 // Package idl reads the interface of a Solana program, the JSON that Anchor
 // writes (before and after its version 0.30), and instructions of the program
-// by it, so that policies can look at accounts and arguments by name.
+// by it, so that policies can read accounts and arguments by name.
 //
 // An interface is refused if it leaves anything open: two types of one name,
 // types that contain themselves, instructions that their first bytes do not tell
 // apart, arguments of a type that is unknown or not supported (maps, sets,
-// generics). What no instruction needs is read over.
+// generics). What no instruction needs is ignored.
 //
 // Data is decoded as Borsh, which has one encoding for each value. Data that is
 // too short or too long, that no instruction begins, or that comes with fewer
 // accounts than the interface names, is no match. Types without a size could
-// make much of little data, so each value is paid for from a budget that the
-// data's length sets.
+// make many values of little data, so each value is counted against a budget
+// that the data's length sets.
 //
-// An Interface does not change after Parse and may be used by many at once.
+// An [Interface] does not change after [Parse] and may be used by many
+// goroutines at once.
 package idl
 
 import (

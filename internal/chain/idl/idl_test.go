@@ -205,7 +205,7 @@ func TestValues(t *testing.T) {
 		{"tuple struct", pair, []string{def("Pair")}, "0901ff", "a0=[9 {x=1 y=-1}]"},
 		{"unit struct", unit, []string{def("Unit"), "u8"}, "07", "a0={} a1=7"},
 		{"aliases", alias, []string{def("Old"), def("New"), def("New")}, "0102000107", "a0=513 a1=null a2=7"},
-		{"types that nobody uses", unused, []string{"u8"}, "07", "a0=7"},
+		{"unused types", unused, []string{"u8"}, "07", "a0=7"},
 		{"no arguments", "", nil, "", ""},
 		{"an argument too many", "", nil, "00", ""},
 	} {

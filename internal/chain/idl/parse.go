@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Parse reads an interface. Its error is for the person who sent it.
+// Parse reads an interface. Its error is for the user who sent it.
 func Parse(text string) (*Interface, error) {
 	i, err := parse(text)
 	if err != nil {

@@ -73,7 +73,7 @@ const (
 	checked
 )
 
-// check follows the definition to all that it contains, and refuses circles. It
+// check follows the definition to all that it contains, and refuses cycles. It
 // says how deep the types go and finds what cannot be decoded. A definition is
 // followed once, however often it is used.
 func (d *definition) check(level int) error {

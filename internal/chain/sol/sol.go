@@ -36,7 +36,7 @@ const versionFlag = 0x80 // set in the first byte of a versioned message
 // Key is an account: an Ed25519 public key or an address derived from one.
 type Key [32]byte
 
-// String is the key in base58, as people read it.
+// String is the key in base58, as users see it.
 func (k Key) String() string { return base58.Encode(k[:]) }
 
 // Header says which account keys sign and which are written to. The keys come
@@ -60,8 +60,8 @@ type Lookup struct {
 	Writable, Readonly []byte
 }
 
-// Tx is a transaction, signed by nobody or by some. The fields are for reading
-// only: Message and Signed use the bytes that were parsed.
+// Tx is a transaction with none or some of its signatures. The fields are for
+// reading only: [Tx.Message] and [Tx.Signed] use the bytes that were parsed.
 type Tx struct {
 	Version         int // Legacy or 0
 	Signatures      [][64]byte
@@ -75,8 +75,8 @@ type Tx struct {
 	slots int // where the signatures begin in raw
 }
 
-// Parse reads a whole transaction: signature slots, which are zero where nobody
-// has signed yet, and message.
+// Parse reads a whole transaction: signature slots, which are zero where a
+// signature is missing, and message.
 func Parse(raw []byte) (*Tx, error) {
 	if len(raw) > MaxSize {
 		return nil, fmt.Errorf("the transaction has %d bytes; a packet holds at most %d", len(raw), MaxSize)
@@ -241,8 +241,8 @@ func (tx *Tx) Message() []byte {
 }
 
 // Signed is the transaction with the signature in the slot of the signer with
-// this index, which SignerIndex gave; the other slots are as they were. It is nil when there
-// is no such slot.
+// this index, which [Tx.SignerIndex] gave; the other slots are as they were. It
+// is nil when there is no such slot.
 func (tx *Tx) Signed(index int, sig [64]byte) []byte {
 	if index < 0 || index >= len(tx.Signatures) {
 		return nil

@@ -60,7 +60,7 @@ func TestVectors(t *testing.T) {
 				t.Error("a slot that is not there is filled")
 			}
 			if _, ok := tx.SignerIndex([32]byte{1}); ok {
-				t.Error("a stranger is found among the signers")
+				t.Error("an unknown key is found among the signers")
 			}
 			if _, ok := tx.SignerIndex(tx.AccountKeys[len(tx.AccountKeys)-1]); ok {
 				t.Error("an account that does not sign is found among the signers")

@@ -27,15 +27,15 @@ type Address [21]byte
 
 const addressPrefix = 0x41
 
-// String is the address in Base58Check, as people read it.
+// String is the address in Base58Check, as users see it.
 func (a Address) String() string {
 	first := sha256.Sum256(a[:])
 	second := sha256.Sum256(first[:])
 	return base58.Encode(append(a[:], second[:4]...))
 }
 
-// Tx is the raw_data of a transaction. The fields are for reading only: Digest
-// and Signed use the bytes that were parsed.
+// Tx is the raw_data of a transaction. The fields are for reading only: [Tx.Digest]
+// and [Tx.Signed] use the bytes that were parsed.
 type Tx struct {
 	RefBlockBytes []byte
 	RefBlockNum   int64

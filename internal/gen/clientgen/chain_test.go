@@ -64,8 +64,8 @@ func declared[P, R any]() *activity.Catalog {
 	)
 }
 
-// TestChain changes one declaration, and sees the OpenAPI document and the
-// client change with it.
+// TestChain checks that a changed declaration changes the OpenAPI document and
+// the client.
 func TestChain(t *testing.T) {
 	before, after := declared[paintParams, paintResult](), declared[paintParamsChanged, paintResultChanged]()
 	added := []string{"Name of the thing, changed.", "What it will look like.", "COLOUR_DARK_BLUE", "Whether to wait; true when absent.", "What is on it."}

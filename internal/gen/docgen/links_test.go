@@ -50,7 +50,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// documents lists what people read: those of the root, all below docs, and the
+// documents lists what users read: those of the root, all below docs, and the
 // README of every other folder and of every example.
 func documents(t *testing.T) []string {
 	t.Helper()

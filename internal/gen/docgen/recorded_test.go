@@ -147,7 +147,7 @@ func checkQuery(c *activity.Catalog, q *activity.CompiledQuery, e example) error
 	return nil
 }
 
-// checkActivity looks into what the schema of a view leaves open: intent and
+// checkActivity checks what the schema of a view leaves open: intent and
 // result, in both of their views.
 func checkActivity(c *activity.Catalog, view *activity.View) error {
 	a := c.Op(view.Type)

@@ -56,7 +56,7 @@ func secrets(text string) []string {
 	runs := digits.FindAllString(lower, -1)
 	slices.Sort(runs)
 	for _, run := range slices.Compact(runs) {
-		// A private key stands by itself, or with its public key after it.
+		// A private key is shown by itself, or with its public key after it.
 		for _, private := range slices.Compact([]string{run[:64], run[len(run)-64:]}) {
 			if slices.ContainsFunc(publicKeys(private), func(public string) bool { return strings.Contains(lower, public) }) {
 				found = append(found, private)

@@ -3,7 +3,7 @@
 // or returns a secret, and it derives nothing from a seed.
 //
 // It refuses a key that is not a valid point of its curve, and a curve that the
-// format does not allow, so that no address is ever shown that nobody can spend
+// format does not allow, so that no address is ever shown that no one can spend
 // from. It does not read addresses back: an address is looked up by its text
 // (see Key), never decoded.
 //

@@ -51,7 +51,7 @@ const (
 	XRP                  Format = prefix + "XRP"
 )
 
-// row is all that the package knows of a format.
+// row is the definition of a format.
 type row struct {
 	format Format
 	curves []curve.KeyCurve
@@ -132,7 +132,7 @@ func (Format) Enum() []string {
 }
 
 // Curves lists the curves that a key with an address of this format may be on.
-// It is empty when the format is not one of Formats.
+// It is empty when the format is not one of [Formats].
 func (f Format) Curves() []curve.KeyCurve {
 	r, _ := find(f)
 	return slices.Clone(r.curves)

@@ -25,7 +25,7 @@ func parse(c curve.KeyCurve, raw []byte) (key, error) {
 		if err := sized(raw, ed25519.PublicKeySize, "an Ed25519 key"); err != nil {
 			return key{}, err
 		}
-		// Also refuses points of small order: their address belongs to nobody.
+		// Also refuses points of small order: their address belongs to no one.
 		_, err := curve.ParsePublicKey(curve.Ed25519, hex.EncodeToString(raw))
 		return key{raw: raw}, err
 	case curve.KeyP256: // no format allows it

@@ -8,7 +8,7 @@ import (
 )
 
 // IsTaproot reports whether the format pays to a tweaked key. What signs for
-// such an address is not the account's key itself: see TaprootOutputKey.
+// such an address is not the account's key itself: see [TaprootOutputKey].
 func IsTaproot(f Format) bool {
 	switch f {
 	case BitcoinMainnetP2TR, BitcoinTestnetP2TR, BitcoinSignetP2TR, BitcoinRegtestP2TR:

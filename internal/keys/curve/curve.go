@@ -5,10 +5,10 @@
 // It refuses every key that is not a point of its curve in the one encoding
 // that the interface uses (compressed SEC1, or the 32 bytes of RFC 8032), so
 // that one key has exactly one text and may be looked up by it. Signatures are
-// read leniently (see ParseDER) because wallets write them so, and are checked
+// read leniently (see [ParseDER]) because wallets write them so, and are checked
 // strictly.
 //
-// Invariant: a PublicKey that ParsePublicKey returned is a valid point, and
+// Invariant: a [PublicKey] that [ParsePublicKey] returned is a valid point, and
 // parsing its String again yields the same key.
 package curve
 
@@ -47,7 +47,7 @@ func (Curve) Enum() []string {
 }
 
 // KeySize is the number of bytes of a public key on the curve, or zero when
-// the curve is not one of Curves. The text of a key has twice as many digits.
+// the curve is not one of [Curves]. The text of a key has twice as many digits.
 func (c Curve) KeySize() int {
 	switch c {
 	case P256, Secp256k1:

@@ -23,7 +23,7 @@ const (
 // value may exceed 32 bytes.
 //
 // The results have no leading zeros; that of zero is empty. Zero is well-formed
-// here, and refused by VerifyDigest.
+// here, and refused by [PublicKey.VerifyDigest].
 func ParseDER(sig []byte) (r, s []byte, err error) {
 	body, rest, err := element(sig, tagSequence, "sequence")
 	if err != nil {

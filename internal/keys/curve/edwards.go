@@ -27,7 +27,7 @@ func parseEd25519(raw []byte) (ed25519.PublicKey, error) {
 	// The group has 8·prime elements: a point is of small order exactly when
 	// eight times itself is the neutral element.
 	if point.MultByCofactor(point).Equal(edwards25519.NewIdentityPoint()) == 1 {
-		return nil, errors.New("public key is a point of small order, which belongs to nobody: send the key of a real key pair")
+		return nil, errors.New("public key is a point of small order, which belongs to no one: send the key of a real key pair")
 	}
 	return ed25519.PublicKey(slices.Clone(raw)), nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // KeyCurve names the curve of a wallet account or a private key, as the
-// interface does. API keys name theirs otherwise: see Curve.
+// interface does. API keys name theirs otherwise: see [Curve].
 type KeyCurve string
 
 // The curves of wallet accounts and private keys.

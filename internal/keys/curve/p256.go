@@ -9,8 +9,8 @@ import (
 	"filippo.io/nistec"
 )
 
-// p256Verifier checks ECDSA signatures of one key on P-256. A key that comes
-// back is given a table of multiples, with which a check takes half as long:
+// p256Verifier checks ECDSA signatures of one key on P-256. A key that is
+// used again is given a table of multiples, with which a check takes half as long:
 // checking stamps is the largest part of the work of a server. The arithmetic is
 // nistec's, which is the standard library's own; only the order of additions is
 // ours. Keys, signatures and digests are public, so nothing here needs to take
@@ -22,7 +22,7 @@ type p256Verifier struct {
 }
 
 // worthATable: making a table costs as much as a check, and it takes six
-// kilobytes. Whoever came back a few times will come again.
+// kilobytes. A key that was used a few times will be used again.
 const worthATable = 3
 
 var orderP256 = elliptic.P256().Params().N

@@ -203,7 +203,7 @@ func r2(t *testing.T, p *nistec.P256Point) *big.Int {
 	return new(big.Int).SetBytes(x)
 }
 
-// TestTableIsMadeForGoodSignatures: somebody who only guesses gets no table,
+// TestTableIsMadeForGoodSignatures: a caller that only guesses gets no table,
 // and a key that is used gets one.
 func TestTableIsMadeForGoodSignatures(t *testing.T) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -10,7 +10,7 @@
 // all, 007) are refused with a message that shows the right one, so that one
 // path has exactly one text and two accounts cannot differ in spelling alone.
 //
-// Invariant: what Parse accepts, String writes back byte for byte.
+// Invariant: what [Parse] accepts, [Path.String] writes back byte for byte.
 package derivation
 
 import (
@@ -32,10 +32,10 @@ const (
 const maxText = 1 + MaxDepth*len("/2147483647'")
 
 // Path is a derivation path: the index of each part, from the root down, with
-// the bit Hardened where it is. An empty Path is the root.
+// the bit [Hardened] where it is. An empty Path is the root.
 type Path []uint32
 
-// Parse reads a path. Its error is for the person who wrote the path.
+// Parse reads a path. Its error is for the user who wrote the path.
 func Parse(text string) (Path, error) {
 	if len(text) > maxText {
 		return nil, invalid("%d characters are too many: a path has at most %d parts of at most 10 digits", len(text), MaxDepth)
@@ -95,7 +95,7 @@ func parsePart(part string) (uint32, error) {
 	return uint32(index), nil
 }
 
-// notDigits tells the usual slips from plain nonsense.
+// notDigits names the usual mistakes.
 func notDigits(part, digits string) error {
 	for _, mark := range []string{"h", "H", "’", "′", "`"} {
 		if number, found := strings.CutSuffix(part, mark); found && number != "" && strings.Trim(number, "0123456789") == "" {
@@ -112,7 +112,7 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("invalid path: "+format, args...)
 }
 
-// String is the text of the path, which Parse reads.
+// String is the text of the path, which [Parse] reads.
 func (p Path) String() string {
 	text := append(make([]byte, 0, maxText), 'm')
 	for _, index := range p {

@@ -36,8 +36,8 @@ func stepTree(steps []engine.ExplainedStep) []*stepNode {
 	return tops
 }
 
-// contains reports whether other is a part of n. The body of a quantifier comes once for
-// each element, at the same place.
+// contains reports whether other is a part of n. The body of a quantifier comes
+// once for each element, at the same place.
 func (n *stepNode) contains(other *stepNode) bool {
 	return n.Offset <= other.Offset && other.end() <= n.end() && len(n.Source) > len(other.Source) &&
 		strings.HasPrefix(other.Bound, n.Bound)

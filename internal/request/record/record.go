@@ -66,7 +66,7 @@ type OauthProvider struct {
 	UpdatedAt    Timestamp `json:"updatedAt" check:"required" doc:"When the provider was last changed."`
 }
 
-// MfaPolicy is a demand for several credentials. None can exist yet.
+// MfaPolicy requires several credentials. None can exist yet.
 type MfaPolicy struct {
 	MfaPolicyID string `json:"mfaPolicyId" check:"required,uuid" doc:"Id of the policy."`
 }

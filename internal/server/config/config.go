@@ -3,7 +3,7 @@
 // The file is YAML and is checked strictly: a setting that is misspelt, given
 // twice or of the wrong kind is an error, never ignored, because a server that
 // silently runs on a default is worse than one that does not start. All
-// mistakes are reported at once, each with its place in the file.
+// problems are reported at once, each with its place in the file.
 package config
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Config is everything the file can set, and Dev, which it cannot. Paths are
 // already resolved: a relative one is taken from the folder of the config file.
-// Start from Default, not from the zero value, when building one in code.
+// Start from [Default], not from the zero value, when building one in code.
 type Config struct {
 	// Listen is the host:port of the HTTP interface.
 	Listen string
@@ -52,7 +52,7 @@ type TLS struct {
 func (t TLS) Enabled() bool { return t.Certificate != "" }
 
 // Log says how the server logs: Format is json or text, Level is debug, info,
-// warn or error (slog.Level.UnmarshalText reads it).
+// warn or error ([log/slog.Level.UnmarshalText] reads it).
 type Log struct {
 	Format string
 	Level  string
@@ -135,8 +135,8 @@ type Dev struct {
 	LoopbackIssuers bool
 }
 
-// Default is what an empty file means, but for relative paths, which Load and
-// Parse take from the folder of the file.
+// Default is what an empty file means, but for relative paths, which [Load] and
+// [Parse] take from the folder of the file.
 func Default() Config {
 	return Config{
 		Listen: "127.0.0.1:8080",

@@ -37,7 +37,7 @@ func TestNothingSetIsDefault(t *testing.T) {
 	}
 }
 
-// The example is what people copy: it must show every setting, at its default.
+// The example is what operators copy: it must show every setting, at its default.
 func TestExample(t *testing.T) {
 	data, err := os.ReadFile("../../../deploy/latchkey.example.yaml")
 	if err != nil {
@@ -187,7 +187,7 @@ func TestLoadFails(t *testing.T) {
 }
 
 // Every message in full: they are what an operator has at three in the morning.
-func TestMistakes(t *testing.T) {
+func TestProblems(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		// Keys.
 		{"misspelt", "lisen: x", `f.yaml:1:1: unknown key "lisen"; the nearest known key is "listen"`},

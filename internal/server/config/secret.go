@@ -14,7 +14,7 @@ import (
 )
 
 // Secret is a setting that must not be printed: the secret itself, or file:PATH
-// or env:NAME, where it is to be found. Reveal finds it.
+// or env:NAME, where it is stored. [Secret.Reveal] reads it.
 type Secret string
 
 const (
@@ -49,7 +49,7 @@ func (s Secret) Reveal() (string, error) {
 // Format prints nothing of the secret, whatever the verb.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "[secret]") }
 
-// LogValue is Format for slog.
+// LogValue is [Secret.Format] for slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue("[secret]") }
 
 // MarshalText keeps the secret out of JSON and YAML.

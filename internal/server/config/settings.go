@@ -4,7 +4,7 @@ import "go.yaml.in/yaml/v3"
 
 // A setting is either a section with settings below it or a value that set
 // checks and stores. after runs once the whole section was read without a
-// mistake; its node is the section's key.
+// problem; its node is the section's key.
 type setting struct {
 	set   func(path string, n *yaml.Node)
 	below map[string]setting

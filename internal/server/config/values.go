@@ -80,7 +80,7 @@ func (p *parser) path(to *string, of string) func(string, *yaml.Node) {
 }
 
 // keySource is where a master key comes from. What follows the colon is not
-// repeated in a message: somebody may put the key itself there.
+// repeated in a message: an operator may put the key itself there.
 func (p *parser) keySource(to *string) func(string, *yaml.Node) {
 	const want = "file:PATH, passphrase:PATH, env:NAME or fd:NUMBER"
 	return func(path string, n *yaml.Node) {
