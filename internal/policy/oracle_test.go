@@ -12,8 +12,8 @@ import (
 // oracle evaluates an expression in the plainest way that the language allows:
 // every list is built, every value is a Go value of its own, and errors are
 // gathered. A list some of whose elements have no value is an error and yet has
-// the others: nothing that can be evaluated is left out. It shares the tree and the vocabulary with the evaluator and none
-// of its machinery.
+// the others: nothing that can be evaluated is left out. It shares the tree and
+// the vocabulary with the evaluator and none of its code.
 type oracle struct {
 	env  *Env
 	vars map[uint8]any

@@ -29,7 +29,7 @@ func panics(f func()) (text string) {
 	return "no panic"
 }
 
-// built is of for a struct that go vet would not let stand in a source file.
+// built is of for a struct that go vet would refuse in a source file.
 func built(fields ...reflect.StructField) func() {
 	return func() {
 		if _, err := compile(reflect.StructOf(fields)); err != nil {
@@ -39,6 +39,12 @@ func built(fields ...reflect.StructField) func() {
 }
 
 func of[T any]() func() { return func() { Of[T]() } }
+
+// tagged is of for a struct with one member, which has these further tags.
+func tagged[T any](tags string) func() {
+	tag := reflect.StructTag(`json:"v" doc:"." ` + tags)
+	return built(reflect.StructField{Name: "V", Type: reflect.TypeFor[T](), Tag: tag})
+}
 
 func TestBadTagsPanic(t *testing.T) {
 	str := reflect.TypeFor[string]()
@@ -66,150 +72,56 @@ func TestBadTagsPanic(t *testing.T) {
 		{"must be exported", built(reflect.StructField{Name: "v", PkgPath: "latchkey/internal/schema", Type: str, Tag: `json:"v" doc:"."`})},
 		{"embedded", of[struct{ wide }]()},
 		{"contains itself", of[loop]()},
-		{"type int is not supported", of[struct {
-			V int `json:"v" doc:"."`
-		}]()},
-		{"type float64 is not supported", of[struct {
-			V float64 `json:"v" doc:"."`
-		}]()},
-		{"type *string is not supported", of[struct {
-			V *string `json:"v" doc:"."`
-		}]()},
-		{"type map[string]string is not supported", of[struct {
-			V map[string]string `json:"v" doc:"."`
-		}]()},
-		{"type []string is not supported", of[struct {
-			V [][]string `json:"v" doc:"."`
-		}]()},
-		{"type uint8 is not supported", of[struct {
-			V []byte `json:"v" doc:"."`
-		}]()},
-		{"type interface {} is not supported", of[struct {
-			V any `json:"v" doc:"."`
-		}]()},
-		{`unknown rule "requird"`, of[struct {
-			V string `json:"v" check:"requird" doc:"."`
-		}]()},
-		{`unknown rule ""`, of[struct {
-			V string `json:"v" check:"required," doc:"."`
-		}]()},
-		{`unknown rule "required=1"`, of[struct {
-			V string `json:"v" check:"required=1" doc:"."`
-		}]()},
-		{`unknown rule "max"`, of[struct {
-			V string `json:"v" check:"max" doc:"."`
-		}]()},
-		{`unknown rule "most=1"`, of[struct {
-			V string `json:"v" check:"most=1" doc:"."`
-		}]()},
-		{"max=x: not an integer", of[struct {
-			V string `json:"v" check:"max=x" doc:"."`
-		}]()},
-		{"oneof=1 x: not an integer", of[struct {
-			V int32 `json:"v" check:"oneof=1 x" doc:"."`
-		}]()},
-		{`unknown rule "mx=1"`, of[struct {
-			V []string `json:"v" check:"each=mx=1" doc:"."`
-		}]()},
-		{"makes no sense within each", of[struct {
-			V []string `json:"v" check:"each=lenient" doc:"."`
-		}]()},
-		{"min=3 is above max=2", of[struct {
-			V []string `json:"v" check:"each=min=3,each=max=2" doc:"."`
-		}]()},
-		{"exclude each other", of[struct {
-			V string `json:"v" check:"uuid,hex" doc:"."`
-		}]()},
-		{"exclude each other", of[struct {
-			V string `json:"v" check:"uuid,enum=A" doc:"."`
-		}]()},
-		{"exclude each other", of[struct {
-			V string `json:"v" check:"required,optional" doc:"."`
-		}]()},
-		{"exclude each other", of[struct {
-			V string `json:"v" check:"required,sampled" doc:"."`
-		}]()},
-		{"lenient goes with required", of[struct {
-			V []string `json:"v" check:"lenient" doc:"."`
-		}]()},
-		{"contradicts", of[struct {
-			V []string `json:"v" check:"required,lenient,min=1" doc:"."`
-		}]()},
-		{"says nothing", of[struct {
-			V string `json:"v" check:"required,label,max=300" doc:"."`
-		}]()},
-		{"given twice", of[struct {
-			V string `json:"v" check:"required,enum=A|A" doc:"."`
-		}]()},
-		{"given twice", of[struct {
-			V string `json:"v" check:"required,enum=A|" doc:"."`
-		}]()},
-		{"lists its values", of[struct {
-			V noValues `json:"v" check:"required" doc:"."`
-		}]()},
-		{"lists its values", of[struct {
-			V curve `json:"v" check:"required,enum=P256" doc:"."`
-		}]()},
-		{"min and max does not apply", of[struct {
-			V bool `json:"v" check:"min=1" doc:"."`
-		}]()},
-		{"uuid does not apply", of[struct {
-			V []string `json:"v" check:"uuid" doc:"."`
-		}]()},
-		{"enum does not apply", of[struct {
-			V int32 `json:"v" check:"enum=1" doc:"."`
-		}]()},
-		{"oneof does not apply", of[struct {
-			V string `json:"v" check:"oneof=1" doc:"."`
-		}]()},
-		{"each does not apply", of[struct {
-			V string `json:"v" check:"each=max=1" doc:"."`
-		}]()},
-		{"lenient does not apply", of[struct {
-			V string `json:"v" check:"required,lenient" doc:"."`
-		}]()},
-		{"object does not apply", of[struct {
-			V window `json:"v" check:"required,object" doc:"."`
-		}]()},
-		{"allowempty does not apply", of[struct {
-			V bool `json:"v" check:"allowempty" doc:"."`
-		}]()},
-		{"negative limit", of[struct {
-			V Uint64 `json:"v" check:"min=-1" doc:"."`
-		}]()},
-		{"unique is for arrays of strings", of[struct {
-			V []int32 `json:"v" check:"unique" doc:"."`
-		}]()},
+		{"type int is not supported", tagged[int]("")},
+		{"type float64 is not supported", tagged[float64]("")},
+		{"type *string is not supported", tagged[*string]("")},
+		{"type map[string]string is not supported", tagged[map[string]string]("")},
+		{"type []string is not supported", tagged[[][]string]("")},
+		{"type uint8 is not supported", tagged[[]byte]("")},
+		{"type interface {} is not supported", tagged[any]("")},
+		{`unknown rule "requird"`, tagged[string](`check:"requird"`)},
+		{`unknown rule ""`, tagged[string](`check:"required,"`)},
+		{`unknown rule "required=1"`, tagged[string](`check:"required=1"`)},
+		{`unknown rule "max"`, tagged[string](`check:"max"`)},
+		{`unknown rule "most=1"`, tagged[string](`check:"most=1"`)},
+		{"max=x: not an integer", tagged[string](`check:"max=x"`)},
+		{"oneof=1 x: not an integer", tagged[int32](`check:"oneof=1 x"`)},
+		{`unknown rule "mx=1"`, tagged[[]string](`check:"each=mx=1"`)},
+		{"makes no sense within each", tagged[[]string](`check:"each=lenient"`)},
+		{"min=3 is above max=2", tagged[[]string](`check:"each=min=3,each=max=2"`)},
+		{"exclude each other", tagged[string](`check:"uuid,hex"`)},
+		{"exclude each other", tagged[string](`check:"uuid,enum=A"`)},
+		{"exclude each other", tagged[string](`check:"required,optional"`)},
+		{"exclude each other", tagged[string](`check:"required,sampled"`)},
+		{"lenient goes with required", tagged[[]string](`check:"lenient"`)},
+		{"contradicts", tagged[[]string](`check:"required,lenient,min=1"`)},
+		{"says nothing", tagged[string](`check:"required,label,max=300"`)},
+		{"given twice", tagged[string](`check:"required,enum=A|A"`)},
+		{"given twice", tagged[string](`check:"required,enum=A|"`)},
+		{"lists its values", tagged[noValues](`check:"required"`)},
+		{"lists its values", tagged[curve](`check:"required,enum=P256"`)},
+		{"min and max does not apply", tagged[bool](`check:"min=1"`)},
+		{"uuid does not apply", tagged[[]string](`check:"uuid"`)},
+		{"enum does not apply", tagged[int32](`check:"enum=1"`)},
+		{"oneof does not apply", tagged[string](`check:"oneof=1"`)},
+		{"each does not apply", tagged[string](`check:"each=max=1"`)},
+		{"lenient does not apply", tagged[string](`check:"required,lenient"`)},
+		{"object does not apply", tagged[window](`check:"required,object"`)},
+		{"allowempty does not apply", tagged[bool](`check:"allowempty"`)},
+		{"negative limit", tagged[Uint64](`check:"min=-1"`)},
+		{"unique is for arrays of strings", tagged[[]int32](`check:"unique"`)},
 		{"required and omitzero contradict", of[struct {
 			V bool `json:"v,omitzero" check:"required" doc:"."`
 		}]()},
-		{"mark it omitzero", of[struct {
-			V string `json:"v" check:"uuid" doc:"."`
-		}]()},
-		{"mark it omitzero", of[struct {
-			V int32 `json:"v" check:"oneof=12 15" doc:"."`
-		}]()},
-		{"mark it omitzero", of[struct {
-			V []string `json:"v" check:"min=1" doc:"."`
-		}]()},
-		{"mark it omitzero", of[struct {
-			V apiKey `json:"v" doc:"."`
-		}]()},
-		{"bad example", of[struct {
-			V string `json:"v" check:"required,uuid" example:"x" doc:"."`
-		}]()},
-		{"bad example", of[struct {
-			V int32 `json:"v" example:"1 2" doc:"."`
-		}]()},
-		{"bad example", of[struct {
-			V []string `json:"v" check:"required,min=2,unique" example:"x" doc:"."`
-		}]()},
-		{"from its members", of[struct {
-			V []window `json:"v" example:"x" doc:"."`
-		}]()},
-		{"time.Time has a JSON form of its own", of[struct {
-			V time.Time `json:"v" check:"required" doc:"."`
-		}]()},
+		{"mark it omitzero", tagged[string](`check:"uuid"`)},
+		{"mark it omitzero", tagged[int32](`check:"oneof=12 15"`)},
+		{"mark it omitzero", tagged[[]string](`check:"min=1"`)},
+		{"mark it omitzero", tagged[apiKey]("")},
+		{"bad example", tagged[string](`check:"required,uuid" example:"x"`)},
+		{"bad example", tagged[int32](`example:"1 2"`)},
+		{"bad example", tagged[[]string](`check:"required,min=2,unique" example:"x"`)},
+		{"from its members", tagged[[]window](`example:"x"`)},
+		{"time.Time has a JSON form of its own", tagged[time.Time](`check:"required"`)},
 	} {
 		if got := panics(c.of); !strings.Contains(got, c.want) || !strings.HasPrefix(got, "schema: ") {
 			t.Errorf("got %q, want %q", got, c.want)

@@ -32,12 +32,31 @@ const (
 	open = "users: [{name: Ada}]\npolicies:\n- {policyName: P, effect: EFFECT_ALLOW,\n   consensus: \"approvers.any(u, u.id == '${user.Ada}')\"}\n"
 )
 
-// Every mistake is told with its line and what would be right.
-func TestMistakes(t *testing.T) {
-	for _, tt := range []struct {
-		name, text string
-		want       string // lines, without the name of the file
-	}{
+// mistakeCase is a file, and every mistake with its line and what would be right.
+type mistakeCase struct {
+	name, text string
+	want       string // lines, without the name of the file
+}
+
+func checkMistakes(t *testing.T, cases []mistakeCase) {
+	t.Helper()
+	for _, tt := range cases {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Parse("f.yaml", []byte(tt.text), noFiles)
+			var wrong *Error
+			if !errors.As(err, &wrong) {
+				t.Fatalf("Parse: %v, want mistakes", err)
+			}
+			got := strings.ReplaceAll(wrong.Error(), "f.yaml:", "")
+			if !matches(tt.want, got) {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestDocumentMistakes(t *testing.T) {
+	checkMistakes(t, []mistakeCase{
 		{"an empty file", "", "1: the file must hold a mapping with the key policies"},
 		{"a list", "- a\n", "1: the file must hold a mapping with the key policies"},
 		{"not YAML", "policies:\n\t- a\n", "2: not valid YAML: found character that cannot start any token"},
@@ -55,7 +74,11 @@ func TestMistakes(t *testing.T) {
 		{"a tag of YAML in what is almost JSON", "{\"policies\": !mine []}", "1: a value with the tag !mine is not allowed"},
 		{"no policies", "users: []\n", "1: policies: is required"},
 		{"policies that are no list", "policies: {a: b}\n", "1: policies: must be an array, not an object"},
+	})
+}
 
+func TestPolicyMistakes(t *testing.T) {
+	checkMistakes(t, []mistakeCase{
 		{"a policy without a name", "policies:\n- {effect: EFFECT_DENY}\n", "2: policies.0.policyName: is required"},
 		{"an effect that is none", "policies:\n- {policyName: P, effect: ALLOW}\n", "2: policies.0.effect: must be one of EFFECT_ALLOW, EFFECT_DENY"},
 		{"two policies of one name", "policies:\n- {policyName: P, effect: EFFECT_DENY}\n- {policyName: P, effect: EFFECT_DENY}\n", `3: policies.1.policyName: there are two policies of the name "P"`},
@@ -91,7 +114,11 @@ func TestMistakes(t *testing.T) {
 			"a placeholder in a file without such things", "policies:\n- {policyName: P, effect: EFFECT_DENY, condition: \"wallet.id == '${wallet.Mian}'\"}\n",
 			"2: policy P: condition: ${wallet.Mian}: there is no wallet \"Mian\"; the file has none at all\n    wallet.id == '${wallet.Mian}'\n                  ^^^^^^^^^^^^^^",
 		},
+	})
+}
 
+func TestUserMistakes(t *testing.T) {
+	checkMistakes(t, []mistakeCase{
 		{"a user without a name", "policies: []\nusers:\n- {email: a@example.com}\n", "3: users.0.name: is required"},
 		{"two users of one name", "policies: []\nusers:\n- {name: Ada}\n- {name: Ada}\n", `4: users.1.name: there are two of the name "Ada"`},
 		{"an id that is none", "policies: []\nusers:\n- {name: Ada, id: x}\n", "3: users.0.id: must be a UUID (8-4-4-4-12 hexadecimal digits)"},
@@ -124,7 +151,11 @@ func TestMistakes(t *testing.T) {
 		{"a quorum of no one", withUsers + "rootQuorum: {threshold: 1, members: []}\n", "4: rootQuorum.members: must have at least 1 element"},
 		{"a quorum that is always reached", withUsers + "rootQuorum: {threshold: 0, members: [Ada]}\n", "4: rootQuorum.threshold: must be at least 1"},
 		{"a quorum that is never reached", withUsers + "rootQuorum: {threshold: 3, members: [Ada, Ben]}\n", "4: rootQuorum.threshold: is 3, but there are only 2 members"},
+	})
+}
 
+func TestWalletMistakes(t *testing.T) {
+	checkMistakes(t, []mistakeCase{
 		{"two wallets of one name", "policies: []\nwallets:\n- {name: W}\n- {name: W}\n", `4: wallets.1.name: there are two of the name "W"`},
 		{"an address that is none", "policies: []\nwallets:\n- {name: W, accounts: [{address: abc}]}\n", "3: wallets.0.accounts.0.address: must be 0x and 40 hex digits; for an address of another kind, name its format"},
 		{
@@ -150,13 +181,22 @@ func TestMistakes(t *testing.T) {
 			"a second address of a key that is not known", "policies: []\nprivateKeys:\n- {name: K, addresses: [{address: 0x70997970c51812dc3a010c7d01b50e0d17dc79c8}, {format: ADDRESS_FORMAT_TRON}]}\n",
 			"3: privateKeys.0.addresses.1.address: is required, or the publicKey that it follows from",
 		},
+	})
+}
+
+func TestInterfaceMistakes(t *testing.T) {
+	checkMistakes(t, []mistakeCase{
 		{"an interface without text", "policies: []\ninterfaces:\n- {address: a, type: SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM}\n", "3: interfaces.0: give the ABI or IDL either as file or as json"},
 		{"an interface with two", "policies: []\ninterfaces:\n- {address: a, type: SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM, file: a, json: []}\n", "3: interfaces.0: give the ABI or IDL either as file or as json"},
 		{"an interface of no type", "policies: []\ninterfaces:\n- {address: a, type: ETHEREUM, json: []}\n", "3: interfaces.0.type: must be one of SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM, SMART_CONTRACT_INTERFACE_TYPE_SOLANA"},
 		{"a file that is missing", "policies: []\ninterfaces:\n- {address: a, type: SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM, file: abi.json}\n", "3: interfaces.0.file: open abi.json: file does not exist"},
 		{"an ABI that is none", "policies: []\ninterfaces:\n- {address: a, type: SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM, json: '{}'}\n", "3: interfaces.0: provided ABI is invalid: *"},
 		{"an IDL that is none", "policies: []\ninterfaces:\n- {address: a, type: SMART_CONTRACT_INTERFACE_TYPE_SOLANA, json: []}\n", "3: interfaces.0: *"},
+	})
+}
 
+func TestCaseMistakes(t *testing.T) {
+	checkMistakes(t, []mistakeCase{
 		{"a case of an unknown user", open + "cases:\n- {name: c, operation: create_wallet, submitter: Adda, expect: DENY}\n", "6: cases.0.submitter: there is no user \"Adda\"; the nearest is \"Ada\"\n6: cases.0.parameters.walletName: is required\n6: cases.0.parameters.accounts: is required"},
 		{"a case that expects nothing", open + "cases:\n- {name: c, operation: create_wallet, submitter: Ada}\n", "6: cases.0.expect: is required"},
 		{"an outcome that is none", open + "cases:\n- {name: c, operation: create_wallet, submitter: Ada, expect: allowed}\n", "6: cases.0.expect: must be one of ALLOW, DENY, PENDING"},
@@ -199,19 +239,7 @@ func TestMistakes(t *testing.T) {
 			"an account that leaves its path open", "users: [{name: Ada}]\npolicies:\n- {policyName: First, effect: EFFECT_DENY, condition: 'wallet_account.path_indexes[0] == 44'}\nwallets:\n- {name: W, accounts: [{path: m/44'}, {name: a}]}\ncases:\n- {name: c, operation: create_user_tag, parameters: {userTagName: t, userIds: []}, submitter: Ada, expect: DENY}\n",
 			`5: wallets.0.accounts.1: path is needed, because policy "First" reads it`,
 		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := Parse("f.yaml", []byte(tt.text), noFiles)
-			var wrong *Error
-			if !errors.As(err, &wrong) {
-				t.Fatalf("Parse: %v, want mistakes", err)
-			}
-			got := strings.ReplaceAll(wrong.Error(), "f.yaml:", "")
-			if !matches(tt.want, got) {
-				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
-			}
-		})
-	}
+	})
 }
 
 // matches compares line by line; * at the end of a line stands for anything.

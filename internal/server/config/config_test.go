@@ -186,18 +186,41 @@ func TestLoadFails(t *testing.T) {
 	}
 }
 
-// Every message in full: they are what an operator has at three in the morning.
-func TestProblems(t *testing.T) {
-	for _, c := range []struct{ name, text, want string }{
-		// Keys.
+// problemCase has every message in full: they are what an operator has at three
+// in the morning.
+type problemCase struct{ name, text, want string }
+
+func checkProblems(t *testing.T, cases []problemCase) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Parse("f.yaml", []byte(c.text))
+			if err == nil {
+				t.Fatalf("accepted: %+v", got)
+			}
+			if diff := cmp.Diff(c.want, err.Error()); diff != "" {
+				t.Errorf("%s\n(-want +got):\n%s", c.text, diff)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Error("the message holds the password")
+			}
+		})
+	}
+}
+
+func TestKeyProblems(t *testing.T) {
+	checkProblems(t, []problemCase{
 		{"misspelt", "lisen: x", `f.yaml:1:1: unknown key "lisen"; the nearest known key is "listen"`},
 		{"misspelt below", "log:\n  lvel: info", `f.yaml:2:3: unknown key "log.lvel"; the nearest known key is "log.level"`},
 		{"wrong case", "masterkey: x", `f.yaml:1:1: unknown key "masterkey"; the nearest known key is "masterKey"`},
 		{"wrong section", "limits:\n  drain: 1s", `f.yaml:2:3: unknown key "limits.drain"; the nearest known key is "timeouts.drain"`},
 		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: limits, listen, log, mail, masterKey, metrics, oidc, previousMasterKey, sms, store, templates, timeouts, tls`},
 		{"twice", "listen: :1\nlisten: :2", `f.yaml:2:1: listen is given twice: first on line 1`},
+	})
+}
 
-		// Kinds.
+func TestTypeProblems(t *testing.T) {
+	checkProblems(t, []problemCase{
 		{"text for all", "hello", `f.yaml:1:1: a config file holds settings (key: value), not text`},
 		{"list for all", "- listen: x", `f.yaml:1:1: a config file holds settings (key: value), not a list`},
 		{"text for section", "log: debug", `f.yaml:1:6: log holds settings (key: value), not text`},
@@ -209,8 +232,11 @@ func TestProblems(t *testing.T) {
 		{"true for text", "log: {format: true}", `f.yaml:1:15: log.format must be json or text, not true or false`},
 		{"own tag", "listen: !x :80", `f.yaml:1:9: a value with the tag !x is not allowed`},
 		{"date", "log: {level: 2020-01-01}", `f.yaml:1:14: log.level must be debug, info, warn or error, not a date`},
+	})
+}
 
-		// Values.
+func TestValueProblems(t *testing.T) {
+	checkProblems(t, []problemCase{
 		{"no port", "listen: localhost", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not "localhost"`},
 		{"empty address", "listen: ''", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not ""`},
 		{"high port", "metrics: {listen: ':65536'}", `f.yaml:1:19: metrics.listen must end in a port from 0 to 65535, not "65536"`},
@@ -238,8 +264,12 @@ func TestProblems(t *testing.T) {
 		{"certificate alone", "tls:\n  certificate: a", `f.yaml:1:1: tls.certificate is set without tls.key: set both or neither`},
 		{"key alone", "tls: {key: a}", `f.yaml:1:1: tls.key is set without tls.certificate: set both or neither`},
 		{"zero byte", `tls: {key: "a\0b"}`, `f.yaml:1:12: tls.key must be the path of a file: it holds a zero byte`},
+	})
+}
 
-		// The store, whose value is never repeated.
+// The value of the store is never repeated.
+func TestStoreProblems(t *testing.T) {
+	checkProblems(t, []problemCase{
 		{"store scheme", "store: mysql://u:hunter2@h/d", `f.yaml:1:8: store must be sqlite:PATH or postgres://…`},
 		{"store list", "store: [postgres://u:hunter2@h/d]", `f.yaml:1:8: store must be sqlite:PATH or postgres://…, not a list`},
 		{"store broken", "store: postgres://u:hun/ter2@h/d", `f.yaml:1:8: store is not a valid postgres:// URL (characters of a password such as : / ? # @ % must be percent-encoded)`},
@@ -250,8 +280,12 @@ func TestProblems(t *testing.T) {
 		{"store options", "store: sqlite:x.db?mode=ro", `f.yaml:1:8: store takes no options after the path of the file`},
 		{"store as another setting", "listen: postgres://u:hunter2@h/d", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not a URL`},
 		{"store as a key", "log:\n  postgres://u:hunter2@h/d: x", `f.yaml:2:3: unknown key (not a plain name); known here: format, level`},
+	})
+}
 
-		// Mail and SMS, whose secrets are never repeated.
+// The secrets of mail and SMS are never repeated.
+func TestMessagingProblems(t *testing.T) {
+	checkProblems(t, []problemCase{
 		{"mail misspelt", "mail: {pasword: hunter2}", `f.yaml:1:8: unknown key "mail.pasword"; the nearest known key is "mail.password"`},
 		{"mail as text", "mail: smtp://u:hunter2@h", `f.yaml:1:7: mail holds settings (key: value), not text`},
 		{"dev in a file", "dev: {outbox: x}", `f.yaml:1:1: unknown key "dev"; the nearest known key is "log"`},
@@ -281,8 +315,11 @@ func TestProblems(t *testing.T) {
 		{"templates no path", "templates: [a]", `f.yaml:1:12: templates must be the path of a folder, not a list`},
 		{"oidc time", "oidc: {maxAge: 1}", `f.yaml:1:16: oidc.maxAge must be a duration such as 5s or 2m, not a number`},
 		{"alias in a list", "mail: {allowFrom: [*a]}", `f.yaml:1:1: an alias (*name) is not allowed`},
+	})
+}
 
-		// The document.
+func TestDocumentProblems(t *testing.T) {
+	checkProblems(t, []problemCase{
 		{"anchor", "log: &a\n  level: info", `f.yaml:1:6: an anchor (&name) is not allowed`},
 		{"alias", "listen: &a :1\nmetrics: {listen: *a}", "f.yaml:1:9: an anchor (&name) is not allowed\nf.yaml:2:19: an alias (*name) is not allowed"},
 		{"not YAML", "log:\n\tlevel: info", `f.yaml:2:1: not valid YAML: found character that cannot start any token`},
@@ -295,20 +332,7 @@ func TestProblems(t *testing.T) {
 				`f.yaml:5:8: store must be sqlite:PATH or postgres://…, not a number` + "\n" +
 				`f.yaml:6:1: tls.key is set without tls.certificate: set both or neither`,
 		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got, err := Parse("f.yaml", []byte(c.text))
-			if err == nil {
-				t.Fatalf("accepted: %+v", got)
-			}
-			if diff := cmp.Diff(c.want, err.Error()); diff != "" {
-				t.Errorf("%s\n(-want +got):\n%s", c.text, diff)
-			}
-			if strings.Contains(err.Error(), "hunter2") {
-				t.Error("the message holds the password")
-			}
-		})
-	}
+	})
 }
 
 func TestSecret(t *testing.T) {
