@@ -125,7 +125,8 @@ func (r *Reader) refuseIndirect(n *yaml.Node) {
 	if n.Kind == yaml.AliasNode {
 		r.Problemf(n, noAliases) // what it refers to is reported at its own place
 	} else if refused(n) {
-		r.Problemf(n, "a value with the tag %s is not allowed", n.ShortTag())
+		// Not repeated: an unquoted password that begins with ! is read as a tag.
+		r.Problemf(n, "a tag (!name) is not allowed; put text that begins with ! in quotes")
 	}
 	for i, c := range n.Content {
 		if n.Kind != yaml.MappingNode || i%2 == 1 || c.Kind == yaml.AliasNode || c.Anchor != "" {

@@ -48,7 +48,7 @@ func TestProblems(t *testing.T) {
 		{"anchor and alias", "free: &a {x: 1}\nlist: [*a]", "f:1:7: an anchor (&name) is not allowed\nf:2:8: an alias (*name) is not allowed"},
 		{"alias as key", "free: {&a x: 1, *a : 2}", "f:1:8: an anchor (&name) is not allowed\nf:1:17: an alias (*name) is not allowed"},
 		{"alias to nothing", "free: *a", "f:1:1: an alias (*name) is not allowed"},
-		{"tag", "free: !mine {x: !!binary aGk=}", "f:1:7: a value with the tag !mine is not allowed\nf:1:17: a value with the tag !!binary is not allowed"},
+		{"tag", "free: !mine {x: !!binary aGk=}", "f:1:7: a tag (!name) is not allowed; put text that begins with ! in quotes\nf:1:17: a tag (!name) is not allowed; put text that begins with ! in quotes"},
 		{"misspelt", "lsit: []", `f:1:1: unknown key "lsit"; the nearest known key is "list"`},
 		{"misspelt in a section", "section: {siez: 1}", `f:1:11: unknown key "section.siez"; the nearest known key is "section.size"`},
 		{"misspelt in a list", "list: [{}, {nmae: x}]", `f:1:13: unknown key "nmae"; the nearest known key is "name"`},

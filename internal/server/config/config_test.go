@@ -230,7 +230,7 @@ func TestTypeProblems(t *testing.T) {
 		{"descriptor that is no number", "previousMasterKey: fd:x", `f.yaml:1:20: previousMasterKey must be file:PATH, passphrase:PATH, env:NAME or fd:NUMBER`},
 		{"bool for text", "log: {format: yes}", `f.yaml:1:15: log.format must be json or text, not "yes"`},
 		{"true for text", "log: {format: true}", `f.yaml:1:15: log.format must be json or text, not true or false`},
-		{"own tag", "listen: !x :80", `f.yaml:1:9: a value with the tag !x is not allowed`},
+		{"own tag", "listen: !x :80", `f.yaml:1:9: a tag (!name) is not allowed; put text that begins with ! in quotes`},
 		{"date", "log: {level: 2020-01-01}", `f.yaml:1:14: log.level must be debug, info, warn or error, not a date`},
 	})
 }
@@ -296,6 +296,7 @@ func TestMessagingProblems(t *testing.T) {
 		{"mail port text", "mail: {port: smtp}", `f.yaml:1:14: mail.port must be a port from 1 to 65535 (0 = the usual one), not text`},
 		{"mail tls", "mail: {tls: ssl}", `f.yaml:1:13: mail.tls must be starttls, tls or plain, not "ssl"`},
 		{"mail password a number", "mail: {password: 123456}", `f.yaml:1:18: mail.password must be text, file:PATH or env:NAME, not a number`},
+		{"mail password that reads as a tag", "mail:\n  password: !hunter2", `f.yaml:2:13: a tag (!name) is not allowed; put text that begins with ! in quotes`},
 		{"mail password nowhere", "mail: {password: 'file:'}", `f.yaml:1:18: mail.password must name something after file:`},
 		{"mail sender with a name", "mail: {from: Ada <ada@example.com>}", `f.yaml:1:14: mail.from must be an e-mail address such as login@example.com, and nothing else`},
 		{"mail name of two lines", `mail: {fromName: "a\nb"}`, `f.yaml:1:18: mail.fromName must be one line without control characters`},
