@@ -21,6 +21,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/keys/vault"
+	"latchkey/internal/outbox"
 	"latchkey/internal/proof/oidc"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/api"
@@ -40,7 +41,7 @@ type Server struct {
 	store    *store.Store
 	address  *net.TCPAddr
 	serving  []*serving // the interface first
-	outbox   *outbox
+	outbox   *outbox.Outbox
 	draining atomic.Bool
 }
 
@@ -82,9 +83,8 @@ func New(c *config.Config, s *store.Store, keys KeyServices, log *slog.Logger, v
 	}
 	srv := &Server{config: c, log: log, store: s}
 	metrics := api.NewMetrics()
-	srv.outbox = newOutbox(outbox{
-		store: s, identity: keys.ServerKeys, router: router, log: log, metrics: metrics, now: time.Now,
-		poll: poll(c), lease: leaseFor, timeout: turnTimeout,
+	srv.outbox = outbox.New(outbox.Config{
+		Store: s, Keys: keys.ServerKeys, Router: router, Log: log, Metrics: metrics, Now: time.Now, Poll: poll(c),
 	})
 	handler := api.New(api.Config{
 		Engine: engine.New(engine.Config{
@@ -215,7 +215,7 @@ func (s *Server) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	beside.Go(func() { s.sweep(ctx) })
-	beside.Go(func() { s.outbox.run(ctx, s.config.Timeouts.Drain) })
+	beside.Go(func() { s.outbox.Run(ctx, s.config.Timeouts.Drain) })
 	defer func() {
 		stop()
 		beside.Wait()

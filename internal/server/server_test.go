@@ -27,6 +27,7 @@ import (
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
 	"latchkey/internal/test/pgtest"
+	"latchkey/internal/test/testkit"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
@@ -86,7 +87,7 @@ func half(t *testing.T, srv *server.Server) (net.Conn, *bufio.Reader) {
 	t.Cleanup(func() { conn.Close() })
 	fmt.Fprint(conn, "POST /public/v1/query/whoami HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{")
 	replies := bufio.NewReader(conn)
-	// net/http asks for the body when somebody reads it.
+	// net/http asks for the body when a handler reads it.
 	for _, want := range []string{"HTTP/1.1 100 Continue\r\n", "\r\n"} {
 		if line, err := replies.ReadString('\n'); line != want {
 			t.Fatalf("got %q, %v", line, err)
@@ -104,7 +105,7 @@ func TestDrain(t *testing.T) {
 
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop() }()
-	until(t, "new connections are refused", func() bool {
+	testkit.Until(t, "new connections are refused", func() bool {
 		probe, err := net.Dial("tcp", conn.RemoteAddr().String())
 		if err == nil {
 			probe.Close()
@@ -136,7 +137,7 @@ func TestDrain(t *testing.T) {
 			t.Log(left)
 		}
 	}()
-	until(t, "nothing is left running", func() bool { left = goleak.Find(others); return left == nil })
+	testkit.Until(t, "nothing is left running", func() bool { left = goleak.Find(others); return left == nil })
 }
 
 // TestDrainGivesUp does not wait forever for a request that never ends.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"latchkey/internal/domain"
 	"latchkey/internal/keys/vault"
+	"latchkey/internal/outbox"
 	"latchkey/internal/store"
 )
 
@@ -15,7 +15,7 @@ const (
 	// their private halves and hashes remain.
 	sweepEvery = 15 * time.Minute
 	// sweepAfter leaves codes and messages for a while after they expired, so
-	// that somebody who is late is told what is wrong.
+	// that a user who is late is told what is wrong.
 	sweepAfter = time.Hour
 )
 
@@ -39,8 +39,8 @@ func (s *Server) sweep(ctx context.Context) {
 }
 
 // Sweep deletes the import targets and one-time codes that have expired, in the
-// organizations that have any, and the messages that nobody could send in time, and returns how
-// many there were.
+// organizations that have any, and the messages that were not sent in time, and
+// returns how many there were.
 func Sweep(ctx context.Context, s *store.Store, now time.Time) (dropped int, err error) {
 	err = each(ctx, s.Expiring, func(org string) error {
 		n, err := sweepOrganization(ctx, s, org, now)
@@ -50,7 +50,7 @@ func Sweep(ctx context.Context, s *store.Store, now time.Time) (dropped int, err
 	if err != nil {
 		return dropped, err
 	}
-	n, err := sweepMessages(ctx, s, now)
+	n, err := outbox.DeleteExpired(ctx, s, now, sweepAfter)
 	return dropped + n, err
 }
 
@@ -113,29 +113,6 @@ func sweepCodes(tx *store.Tx, now time.Time) (dropped int, left bool, err error)
 		dropped++
 	}
 	return dropped, dropped < len(codes), nil
-}
-
-// sweepMessages deletes what the outbox would have deleted, on servers that
-// send nothing.
-func sweepMessages(ctx context.Context, s *store.Store, now time.Time) (dropped int, err error) {
-	err = s.Outbox(ctx, func(messages store.Table[domain.Message]) error {
-		dropped = 0
-		all, err := messages.List("", 0)
-		if err != nil {
-			return err
-		}
-		for _, m := range all {
-			if m.ExpiresAt.IsZero() || now.Sub(m.ExpiresAt) < sweepAfter || m.LeasedUntil.After(now) {
-				continue
-			}
-			if err := messages.Delete(m.ID); err != nil {
-				return err
-			}
-			dropped++
-		}
-		return nil
-	})
-	return dropped, err
 }
 
 // eachOrganization visits all organizations, the instance's own among them.

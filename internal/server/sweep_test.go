@@ -16,10 +16,12 @@ import (
 func TestSweepCodes(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		before, now := left(t, s), time.Now()
-		code(t, s.Root, "sealed@example.com")
+		s.Root.Submit(t, "init_otp", map[string]any{"otpType": "OTP_TYPE_EMAIL", "contact": "sealed@example.com", "appName": "Test"})
 		body := s.Root.BodyOf(t, "ACTIVITY_TYPE_INIT_OTP", map[string]any{"otpType": "OTP_TYPE_EMAIL", "contact": "plain@example.com"})
 		s.Root.MustPost(t, "init_otp", body)
-		code(t, s.Root, "long@example.com", "expirationSeconds", "600")
+		s.Root.Submit(t, "init_otp", map[string]any{
+			"otpType": "OTP_TYPE_EMAIL", "contact": "long@example.com", "appName": "Test", "expirationSeconds": "600",
+		})
 		s.Sent(t)
 		for _, tt := range []struct {
 			name    string

@@ -29,7 +29,7 @@ var layers = [][]string{
 	},
 	{"internal/domain", "internal/server/config", "internal/proof/stamp", "internal/keys/vault", "internal/chain/describe"},
 	{"internal/store", "internal/request/record", "internal/proof/token", "internal/proof/oidc", "internal/keys/vault/unseal"},
-	{"internal/request/decide", "internal/store/group"},
+	{"internal/request/decide", "internal/store/group", "internal/outbox"},
 	{"internal/request/activity"},
 	{"internal/request/ops", "internal/request/engine", "internal/store/sqlite", "internal/store/postgres"},
 	{"internal/request/api", "internal/gen/clientgen", "internal/request/openapi", "internal/policy/policytest"},
@@ -40,7 +40,7 @@ var layers = [][]string{
 // forTests lists the packages that only tests may import.
 var forTests = []string{
 	"testvectors", "internal/proof/passkey/passkeytest", "internal/test/oidctest", "internal/test/oidctest/issuer",
-	"internal/test/mailtest", "internal/test/mailtest/smtpd", "internal/test/servertest", "internal/test/pgtest", "internal/store/storetest", "internal/test/archtest",
+	"internal/test/mailtest", "internal/test/mailtest/smtpd", "internal/test/servertest", "internal/test/pgtest", "internal/test/testkit", "internal/store/storetest", "internal/test/archtest",
 }
 
 // peers are the imports within one layer.

@@ -8,7 +8,8 @@ import (
 	"latchkey/internal/server/config"
 )
 
-// newRouter makes the ways by which messages leave. It connects to nobody.
+// newRouter makes the senders of mail and SMS that the config names. It opens no
+// connection.
 func newRouter(c *config.Config) (*notify.Router, error) {
 	templates, err := notify.LoadTemplates(c.Templates)
 	if err != nil {
@@ -36,8 +37,8 @@ func newRouter(c *config.Config) (*notify.Router, error) {
 	return r, nil
 }
 
-// poll is how often the outbox looks for messages. Somebody at a development
-// server is waiting for the file.
+// poll is how often the outbox looks for messages. The user of a development
+// server waits for the file.
 func poll(c *config.Config) time.Duration {
 	if c.Dev.Outbox != "" {
 		return 200 * time.Millisecond

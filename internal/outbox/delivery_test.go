@@ -1,10 +1,11 @@
-package server_test
+package outbox_test
 
 import (
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,12 +23,15 @@ import (
 	"latchkey/internal/test/mailtest"
 	"latchkey/internal/test/pgtest"
 	. "latchkey/internal/test/servertest"
+	"latchkey/internal/test/testkit"
 )
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 // These tests send to a real mail server and a real SMS gateway.
 
-// sendingTo is the config of a server that uses them.
-func sendingTo(t *testing.T, m *mailtest.Server, address string) config.Config {
+// configFor is the config of a server that uses them.
+func configFor(t *testing.T, m *mailtest.Server, address string) config.Config {
 	t.Helper()
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -44,8 +48,8 @@ func sendingTo(t *testing.T, m *mailtest.Server, address string) config.Config {
 	return c
 }
 
-// code asks for a one-time code, as a client does.
-func code(t *testing.T, c *Caller, contact string, more ...any) {
+// requestCode asks for a one-time code, as a client does.
+func requestCode(t *testing.T, c *Caller, contact string, more ...any) {
 	t.Helper()
 	params := map[string]any{"otpType": "OTP_TYPE_EMAIL", "contact": contact, "appName": "Test"}
 	if strings.HasPrefix(contact, "+") {
@@ -59,8 +63,8 @@ func code(t *testing.T, c *Caller, contact string, more ...any) {
 
 const secretCode = "SECRET77"
 
-// post puts a message with a known code into the outbox.
-func post(t *testing.T, s *Server, to string) {
+// putMessage puts a message with a known code into the outbox.
+func putMessage(t *testing.T, s *Server, to string) {
 	t.Helper()
 	now := time.Now()
 	kind := notify.OTPEmail
@@ -85,16 +89,6 @@ func post(t *testing.T, s *Server, to string) {
 	}
 }
 
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	const patience = 2 * time.Minute
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", patience, what)
-		}
-	}
-}
-
 // Many messages and several servers: each message arrives. On a machine that is
 // too busy to renew leases one may come twice, as the same one; but for that,
 // TestEachMessageIsLeasedOnce says that it does not.
@@ -112,21 +106,21 @@ func TestEachMessageIsSent(t *testing.T) {
 			g.Listen(t, m.SMTP)
 			var all []*Server
 			for range tt.servers {
-				all = append(all, Start(t, url, sendingTo(t, m, g.Address)))
+				all = append(all, Start(t, url, configFor(t, m, g.Address)))
 			}
-			// Some are there at once, for all servers to fall upon, and wait
-			// until each has its hands full; the rest come one by one, through
-			// all of them.
+			// Half of them are there at once, for all servers to compete for, and
+			// wait until each sends as many as it can; the rest come one by one,
+			// through all servers.
 			for i := range messages / 2 {
-				post(t, all[0], fmt.Sprintf("posted%d@example.com", i))
+				putMessage(t, all[0], fmt.Sprintf("posted%d@example.com", i))
 			}
-			until(t, "every server sends as much as it can", func() bool { return g.Came.Load() >= int32(8*tt.servers) })
+			testkit.Until(t, "every server sends as much as it can", func() bool { return g.Came.Load() >= int32(8*tt.servers) })
 			g.Open()
 			var asking sync.WaitGroup
 			for n, s := range all {
 				asking.Go(func() {
 					for i := n; i < messages/2; i += len(all) {
-						code(t, s.As(all[0].Root), fmt.Sprintf("asked%d@example.com", i))
+						requestCode(t, s.As(all[0].Root), fmt.Sprintf("asked%d@example.com", i))
 					}
 				})
 			}
@@ -165,7 +159,7 @@ func TestRefusedMessages(t *testing.T) {
 	t.Parallel()
 	EachStore(t, func(t *testing.T, storeURL string) {
 		m := mailtest.Start(t)
-		s := Start(t, storeURL, sendingTo(t, m, m.SMTP))
+		s := Start(t, storeURL, configFor(t, m, m.SMTP))
 		recipients := map[string]bool{
 			"fail-once+ada@example.com": true,
 			"reject+ada@example.com":    false,
@@ -173,7 +167,7 @@ func TestRefusedMessages(t *testing.T) {
 			"+15550000404":              false,
 		}
 		for to := range recipients {
-			post(t, s, to)
+			putMessage(t, s, to)
 		}
 		s.Sent(t)
 		arrived := map[string]int{}
@@ -186,9 +180,9 @@ func TestRefusedMessages(t *testing.T) {
 			}
 		}
 		// The log and the metrics follow the store by a moment.
-		until(t, "three messages are given up, by the log", func() bool { return strings.Count(s.Log.String(), "is given up") >= 3 })
+		testkit.Until(t, "three messages are given up, by the log", func() bool { return strings.Count(s.Log.String(), "is given up") >= 3 })
 		var reply Reply
-		until(t, "four messages have ended, by the metrics", func() bool {
+		testkit.Until(t, "four messages have ended, by the metrics", func() bool {
 			reply = Send(t, http.MethodGet, s.URL+"/metrics", nil, nil)
 			return strings.Contains(string(reply.Body), `latchkey_messages_total{outcome="failed"} 3`) &&
 				strings.Contains(string(reply.Body), `latchkey_messages_total{outcome="sent"} 1`)
@@ -217,9 +211,9 @@ func TestRefusedMessages(t *testing.T) {
 func TestSMS(t *testing.T) {
 	t.Parallel()
 	m := mailtest.Start(t)
-	s := Start(t, SQLite(t), sendingTo(t, m, m.SMTP))
-	post(t, s, "+15550100")
-	post(t, s, "+15550000003")
+	s := Start(t, SQLite(t), configFor(t, m, m.SMTP))
+	putMessage(t, s, "+15550100")
+	putMessage(t, s, "+15550000003")
 	s.Sent(t)
 	var bodies []string
 	for _, sms := range m.WaitTexts(2) {
@@ -231,12 +225,12 @@ func TestSMS(t *testing.T) {
 	}
 }
 
-// When nobody knows whether a mail arrived it is sent again, as the same one.
+// A mail that may or may not have arrived is sent again, as the same one.
 func TestUncertainMessage(t *testing.T) {
 	t.Parallel()
 	m := mailtest.Start(t)
-	s := Start(t, SQLite(t), sendingTo(t, m, m.SMTP))
-	code(t, s.Root, "drop-after@example.com", "expirationSeconds", "600")
+	s := Start(t, SQLite(t), configFor(t, m, m.SMTP))
+	requestCode(t, s.Root, "drop-after@example.com", "expirationSeconds", "600")
 	all := m.Wait(2)
 	for _, mail := range all {
 		if id := mail.Header.Get("Message-ID"); id == "" || id != all[0].Header.Get("Message-ID") {
@@ -252,17 +246,17 @@ func TestUncertainMessage(t *testing.T) {
 // for the connections of a client that has just got its replies.
 const aMoment = 3 * time.Second
 
-// Nobody waits for a slow mail server: neither a request nor another message.
+// Nothing waits for a slow mail server: neither a request nor another message.
 func TestSlowMailServer(t *testing.T) {
 	t.Parallel()
 	EachStore(t, func(t *testing.T, storeURL string) {
 		m := mailtest.StartHanging(t)
-		c := sendingTo(t, m, m.SMTP)
+		c := configFor(t, m, m.SMTP)
 		c.Timeouts.Drain = aMoment // the test need not wait either
 		s := Start(t, storeURL, c)
-		code(t, s.Root, "slow@example.com")
-		code(t, s.Root, "quick@example.com")
-		until(t, "one of two is sent", func() bool { return len(s.Waiting(t)) == 1 })
+		requestCode(t, s.Root, "slow@example.com")
+		requestCode(t, s.Root, "quick@example.com")
+		testkit.Until(t, "one of two is sent", func() bool { return len(s.Waiting(t)) == 1 })
 		// Had the requests or the quick one waited for the slow one, that would
 		// have been given up by now.
 		if log := s.Log.String(); strings.Contains(log, "it will be tried again") {
@@ -281,11 +275,11 @@ func TestMailServerIsDown(t *testing.T) {
 		m := mailtest.Start(t)
 		g := NewBlockingProxy(t)
 		g.Open()
-		s := Start(t, storeURL, sendingTo(t, m, g.Address))
+		s := Start(t, storeURL, configFor(t, m, g.Address))
 		for i := range 10 {
-			code(t, s.Root, fmt.Sprintf("down%d@example.com", i))
+			requestCode(t, s.Root, fmt.Sprintf("down%d@example.com", i))
 		}
-		until(t, "all were tried", func() bool { return strings.Count(s.Log.String(), "it will be tried again") >= 10 })
+		testkit.Until(t, "all were tried", func() bool { return strings.Count(s.Log.String(), "it will be tried again") >= 10 })
 		g.Listen(t, m.SMTP)
 		s.Sent(t)
 		recipients := map[string]bool{}
@@ -311,11 +305,11 @@ func TestStopWhileSending(t *testing.T) {
 			t.Parallel()
 			m, g, storeURL := mailtest.Start(t), NewBlockingProxy(t), SQLite(t)
 			g.Listen(t, m.SMTP)
-			c := sendingTo(t, m, g.Address)
+			c := configFor(t, m, g.Address)
 			c.Timeouts.Drain = tt.drain
 			s := Start(t, storeURL, c)
-			code(t, s.Root, "stop@example.com")
-			until(t, "the mail is being sent", func() bool { return g.Came.Load() >= 1 })
+			requestCode(t, s.Root, "stop@example.com")
+			testkit.Until(t, "the mail is being sent", func() bool { return g.Came.Load() >= 1 })
 			var left int
 			if tt.later {
 				s.Stop(t)
@@ -327,7 +321,7 @@ func TestStopWhileSending(t *testing.T) {
 					defer close(stopped)
 					s.Stop(t)
 				}()
-				until(t, "the server stops", func() bool { return strings.Contains(s.Log.String(), "shutting down") })
+				testkit.Until(t, "the server stops", func() bool { return strings.Contains(s.Log.String(), "shutting down") })
 				g.Open()
 				<-stopped
 				if len(m.Messages()) != 1 {
@@ -338,10 +332,10 @@ func TestStopWhileSending(t *testing.T) {
 			if len(all) != left {
 				t.Errorf("%d messages were left, want %d", len(all), left)
 			}
-			// One whose last word did not reach the store in time says so.
-			told := !strings.Contains(s.Log.Complaints(), "the outbox cannot be read or changed")
+			// A server that could not record it in time says so.
+			recorded := !strings.Contains(s.Log.Complaints(), "the outbox cannot be read or changed")
 			for _, m := range all {
-				if told && (!m.LeasedUntil.IsZero() || m.NextAttempt.After(time.Now())) {
+				if recorded && (!m.LeasedUntil.IsZero() || m.NextAttempt.After(time.Now())) {
 					t.Errorf("the next server has to wait for the message: %+v", m)
 				}
 			}

@@ -1,4 +1,4 @@
-package server
+package outbox
 
 import (
 	"context"
@@ -12,20 +12,20 @@ import (
 	"latchkey/internal/outbox/notify"
 )
 
-// send sends one message and says how it ended.
-func (o *outbox) send(ctx context.Context, m *domain.Message) {
+// send sends one message and reports the result.
+func (o *Outbox) send(ctx context.Context, m *domain.Message) {
 	err := o.deliver(ctx, m)
-	o.ended <- ending{Message: m, err: err, gaveUp: ctx.Err() != nil} // there is room for all
+	o.results <- result{Message: m, err: err, interrupted: ctx.Err() != nil} // there is room for all
 }
 
-func (o *outbox) deliver(ctx context.Context, m *domain.Message) (err error) {
+func (o *Outbox) deliver(ctx context.Context, m *domain.Message) (err error) {
 	defer func() {
-		// A message that brings the server down would do so again and again.
+		// A message that crashes the server would do so at every attempt.
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic of type %T\n%s", p, debug.Stack()) // its text may hold the secret
 		}
 	}()
-	text, err := o.identity.OpenMessage(domain.OutboxPurpose, m.Sealed)
+	text, err := o.Keys.OpenMessage(domain.OutboxPurpose, m.Sealed)
 	if err != nil {
 		return err
 	}
@@ -33,5 +33,5 @@ func (o *outbox) deliver(ctx context.Context, m *domain.Message) (err error) {
 	if json.Unmarshal(text, &opened) != nil {
 		return errors.New("the message is not one that this server can read") // the reason may quote it
 	}
-	return o.router.Send(ctx, &opened)
+	return o.Router.Send(ctx, &opened)
 }

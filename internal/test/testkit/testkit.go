@@ -1,0 +1,43 @@
+// Package testkit holds the small functions that the tests of many packages
+// need: waiting for an event, and reading hexadecimal bytes.
+package testkit
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Patience is how long a test waits for an event. It is not a measure of speed:
+// a busy machine may need all of it.
+const Patience = 2 * time.Minute
+
+// Until waits until holds returns true, and fails the test if it does not
+// within [Patience].
+func Until(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	if !Await(holds) {
+		t.Fatalf("not within %v: %s", Patience, what)
+	}
+}
+
+// Await is [Until] without a test: it reports whether holds became true.
+func Await(holds func() bool) bool {
+	for deadline := time.Now().Add(Patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
+// Unhex returns the bytes of hexadecimal digits, which may come in parts.
+func Unhex(t testing.TB, parts ...string) []byte {
+	t.Helper()
+	raw, err := hex.DecodeString(strings.Join(parts, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
