@@ -1,17 +1,15 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
-	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "rewrite the generated part of docs/command-line.md")
+	"latchkey/internal/test/golden"
+)
 
 // The page lists every command and flag that the program has.
 func TestCommandLineDocument(t *testing.T) {
@@ -21,29 +19,11 @@ func TestCommandLineDocument(t *testing.T) {
 	}
 	var b strings.Builder
 	document(&b, program.Model.Node)
-	want := b.String()
-	if strings.Count(want, "### latchkey ") < 10 {
-		t.Fatalf("too few commands:\n%s", want)
+	commands := b.String()
+	if strings.Count(commands, "### latchkey ") < 10 {
+		t.Fatalf("too few commands:\n%s", commands)
 	}
-	const file, begin, end = "../../docs/command-line.md", "<!-- generated: commands -->\n", "<!-- end: commands -->\n"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, opened := strings.Cut(string(text), begin)
-	got, after, closed := strings.Cut(rest, end)
-	if !opened || !closed {
-		t.Fatalf("%s has no part between %q and %q", file, begin, end)
-	}
-	if *update {
-		got = want
-		if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(got, want); diff != "" {
-		t.Errorf("%s is not current; run go test ./cmd/latchkey -run TestCommandLineDocument -update (-document +program):\n%s", file, diff)
-	}
+	golden.Part(t, "../../docs/command-line.md", "commands", commands)
 }
 
 // The page shows the mistakes that the script makes.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"latchkey/client"
+	"latchkey/internal/test/testkit"
 )
 
 // TestInstancesSideBySide runs twenty development servers at once, as the test
@@ -29,7 +30,7 @@ func TestInstancesSideBySide(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, s := range servers {
-		until(t, "the server answers", s.ready)
+		testkit.Until(t, "the server answers", s.ready)
 		if seen[s.dev.OrganizationID] || seen[s.dev.BaseURL] {
 			t.Errorf("two servers are %s or have the organization %s", s.dev.BaseURL, s.dev.OrganizationID)
 		}
@@ -119,7 +120,7 @@ func (s *instance) whoami() error {
 	if err != nil {
 		return err
 	}
-	c := &client.Client{BaseURL: s.dev.BaseURL, Stamper: stamper, HTTP: &http.Client{Timeout: patience}}
+	c := &client.Client{BaseURL: s.dev.BaseURL, Stamper: stamper, HTTP: &http.Client{Timeout: testkit.Patience}}
 	reply, err := c.Post(context.Background(), "/public/v1/query/whoami", []byte(`{"organizationId":"`+s.dev.OrganizationID+`"}`))
 	if err == nil && !strings.Contains(string(reply), s.dev.UserID) {
 		err = fmt.Errorf("the server takes its owner for %s", reply)

@@ -8,12 +8,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"latchkey/internal/test/pgtest"
-	"latchkey/internal/test/servertest"
+	"latchkey/internal/test/testkit"
 )
 
 // The scripts in testdata run the real program the way a person does.
@@ -55,23 +54,10 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GORACE", os.Getenv("GORACE"))
-			e.Setenv("ADDRESS", servertest.Reserve(t))
+			e.Setenv("ADDRESS", testkit.Reserve(t))
 			return nil
 		},
 	})
-}
-
-// patience is far more than anything here takes, on whatever machine.
-const patience = 5 * time.Minute
-
-// await asks until the answer is yes.
-func await(holds func() bool) bool {
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(25 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return false
-		}
-	}
-	return true
 }
 
 // answers reports whether a server is ready.
@@ -87,7 +73,7 @@ func answers(url string) bool {
 // ready DIR waits until the dev server of a data folder answers.
 func ready(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
-	if !await(func() bool {
+	if !testkit.Await(func() bool {
 		f, err := readDevFile(dir)
 		if err != nil || f.BaseURL == "" || !answers(f.BaseURL) {
 			return false
@@ -102,14 +88,14 @@ func ready(ts *testscript.TestScript, _ bool, args []string) {
 
 // serving waits until a server answers at $ADDRESS.
 func serving(ts *testscript.TestScript, _ bool, _ []string) {
-	if !await(func() bool { return answers("http://" + ts.Getenv("ADDRESS")) }) {
+	if !testkit.Await(func() bool { return answers("http://" + ts.Getenv("ADDRESS")) }) {
 		ts.Fatalf("no server became ready at %s", ts.Getenv("ADDRESS"))
 	}
 }
 
 // logged FILE TEXT waits until a file holds a text.
 func logged(ts *testscript.TestScript, _ bool, args []string) {
-	if !await(func() bool {
+	if !testkit.Await(func() bool {
 		text, _ := os.ReadFile(ts.MkAbs(args[0])) // it may not be there yet
 		return strings.Contains(string(text), args[1])
 	}) {
@@ -140,7 +126,7 @@ func message(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	pattern := filepath.Join(ts.MkAbs(args[0]), "[^.]*.eml")
 	var names []string // sorted by time
-	if !await(func() bool {
+	if !testkit.Await(func() bool {
 		names, err = filepath.Glob(pattern)
 		ts.Check(err)
 		return len(names) >= want

@@ -14,6 +14,7 @@ import (
 
 	"latchkey/internal/test/mailtest"
 	"latchkey/internal/test/servertest"
+	"latchkey/internal/test/testkit"
 )
 
 // TestKilledWhileSending kills the program while it sends a mail. The next start
@@ -45,7 +46,7 @@ func TestKilledWhileSending(t *testing.T) {
 			server, _ := p.serve()
 			p.run("request", "--url", p.url, "--key", p.path("key"), "--organization", p.organization,
 				"init_otp", `{"otpType":"OTP_TYPE_EMAIL","contact":"`+to+`","appName":"Test"}`)
-			until(t, "the mail is being sent", func() bool {
+			testkit.Until(t, "the mail is being sent", func() bool {
 				return g.Came.Load() > 0 && (tt.hold || received(m) > 0)
 			})
 			if err := server.Process.Kill(); err != nil {
@@ -55,7 +56,7 @@ func TestKilledWhileSending(t *testing.T) {
 			dead.Store(true)
 			g.Open()
 			server, log := p.serve()
-			until(t, "the mail has come", func() bool { return received(m) == tt.copies })
+			testkit.Until(t, "the mail has come", func() bool { return received(m) == tt.copies })
 			if err := server.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +88,7 @@ type program struct {
 
 func newProgram(t *testing.T, m *mailtest.Server, mail string) *program {
 	t.Helper()
-	listen := servertest.Reserve(t)
+	listen := testkit.Reserve(t)
 	p := &program{t: t, dir: t.TempDir(), url: "http://" + listen}
 	host, port, err := net.SplitHostPort(mail)
 	if err != nil {
@@ -103,14 +104,14 @@ func newProgram(t *testing.T, m *mailtest.Server, mail string) *program {
 		}
 	}
 	public := strings.TrimSpace(p.run("keygen", "--out", p.path("key")))
-	var founded struct {
+	var created struct {
 		OrganizationID string `json:"organizationId"`
 	}
 	given := p.run("init", "--config", p.path("latchkey.yaml"), "--organization", "Acme", "--user", "Ada", "--public-key", public)
-	if err := json.Unmarshal([]byte(given), &founded); err != nil {
+	if err := json.Unmarshal([]byte(given), &created); err != nil {
 		t.Fatal(err)
 	}
-	p.organization = founded.OrganizationID
+	p.organization = created.OrganizationID
 	return p
 }
 
@@ -141,15 +142,8 @@ func (p *program) serve() (*exec.Cmd, *bytes.Buffer) {
 		_ = cmd.Process.Kill() // it has mostly ended already
 		_ = cmd.Wait()
 	})
-	until(p.t, "the server answers", func() bool { return answers(p.url) })
+	testkit.Until(p.t, "the server answers", func() bool { return answers(p.url) })
 	return cmd, log
-}
-
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	if !await(holds) {
-		t.Fatalf("not within %v: %s", patience, what)
-	}
 }
 
 // received counts the mails that have come whole.

@@ -2,8 +2,6 @@ package schema
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -12,9 +10,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"latchkey/internal/test/golden"
+)
 
 func TestExamplesDecode(t *testing.T) {
 	for name, s := range schemas() {
@@ -175,19 +173,7 @@ func TestOpenAPIGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	file := filepath.Join("testdata", "openapi.golden.json")
-	if *update {
-		if err := os.WriteFile(file, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("OpenAPI changed; run with -update and review:\n%s", got)
-	}
+	golden.File(t, filepath.Join("testdata", "openapi.golden.json"), got)
 }
 
 func TestOpenAPISameNameTwice(t *testing.T) {

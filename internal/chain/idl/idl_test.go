@@ -1,13 +1,13 @@
 package idl_test
 
 import (
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
 
 	"latchkey/internal/chain/idl"
 	"latchkey/internal/policy/fact"
+	"latchkey/internal/test/testkit"
 )
 
 func parse(tb testing.TB, text string) *idl.Interface {
@@ -19,14 +19,7 @@ func parse(tb testing.TB, text string) *idl.Interface {
 	return i
 }
 
-func unhex(tb testing.TB, parts ...string) []byte {
-	tb.Helper()
-	b, err := hex.DecodeString(strings.Join(parts, ""))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
-}
+var unhex = testkit.Unhex
 
 // show writes a value the way a policy would see it.
 func show(v fact.Value) string {

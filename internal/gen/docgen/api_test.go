@@ -19,6 +19,7 @@ import (
 	"latchkey/internal/request/engine"
 	"latchkey/internal/request/ops"
 	"latchkey/internal/schema"
+	"latchkey/internal/test/golden"
 )
 
 var api = filepath.Join(docs, "api")
@@ -28,19 +29,8 @@ var api = filepath.Join(docs, "api")
 func TestReference(t *testing.T) {
 	r := newReference(ops.Catalog(), recorded(t))
 	pages := r.pages()
-	for name, want := range pages {
-		file := filepath.Join(api, name)
-		if *update {
-			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := os.ReadFile(file)
-		if err != nil {
-			t.Errorf("%v; run make generate", err)
-		} else if diff := cmp.Diff(string(got), want); diff != "" {
-			t.Errorf("%s is not current; run make generate (-document +code):\n%s", file, diff)
-		}
+	for name, text := range pages {
+		golden.File(t, filepath.Join(api, name), []byte(text))
 	}
 	files, err := filepath.Glob(filepath.Join(api, "*.md"))
 	if err != nil {
@@ -48,7 +38,7 @@ func TestReference(t *testing.T) {
 	}
 	for _, file := range files {
 		if name := filepath.Base(file); name != "README.md" && pages[name] == "" {
-			if *update {
+			if golden.Update() {
 				if err := os.Remove(file); err != nil {
 					t.Fatal(err)
 				}

@@ -4,21 +4,16 @@
 package docgen
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"latchkey/internal/policy"
 	"latchkey/internal/request/decide"
 	"latchkey/internal/request/ops"
+	"latchkey/internal/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the generated parts of the documents")
 
 const docs = "../../../docs"
 
@@ -94,27 +89,5 @@ var deciders = map[decide.Governor]string{
 	decide.Vote:       "it is a vote",
 }
 
-// generated compares a part of a document, between two comments that name it,
-// with what it should be.
-func generated(t *testing.T, file, name, want string) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin, end := "<!-- generated: "+name+" -->\n", "<!-- end: "+name+" -->\n"
-	before, rest, ok := strings.Cut(string(text), begin)
-	got, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("%s has no part between %q and %q", file, begin, end)
-	}
-	if *update {
-		got = want
-		if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(got, want); diff != "" {
-		t.Errorf("%s is not current; run make generate (-document +code):\n%s", file, diff)
-	}
-}
+// generated compares a part of a document with what it should be.
+var generated = golden.Part

@@ -1,7 +1,6 @@
 package address
 
 import (
-	"encoding/hex"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"latchkey/internal/keys/curve"
+	"latchkey/internal/test/testkit"
 	"latchkey/testvectors"
 )
 
@@ -139,11 +139,4 @@ func TestCurveFormatMatrix(t *testing.T) {
 	}
 }
 
-func unhex(tb testing.TB, text string) []byte {
-	tb.Helper()
-	raw, err := hex.DecodeString(text)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return raw
-}
+var unhex = testkit.Unhex

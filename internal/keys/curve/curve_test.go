@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
+
+	"latchkey/internal/test/testkit"
 )
 
 // The keys and signatures of one private scalar (0x44 repeated) over one body.
@@ -184,11 +186,4 @@ func TestVerifyMessage(t *testing.T) {
 	}
 }
 
-func unhex(t testing.TB, text string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
+var unhex = testkit.Unhex

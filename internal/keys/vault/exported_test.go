@@ -2,7 +2,6 @@ package vault
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -15,10 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"latchkey/internal/test/golden"
 )
-
-var update = flag.Bool("update", false, "write testdata/exported.golden anew")
 
 // TestExported holds the border: every exported declaration of the vault and
 // of its two open subpackages is in the golden, and none returns a secret.
@@ -31,22 +28,7 @@ func TestExported(t *testing.T) {
 		}
 		fmt.Fprintln(&out)
 	}
-	const golden = "testdata/exported.golden"
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Errorf("the border of the vault changed; if that is meant, run: go test ./internal/keys/vault -run TestExported -update\n%s", diff)
-	}
+	golden.File(t, "testdata/exported.golden", out.Bytes())
 }
 
 // exported lists the exported declarations of a package as code.

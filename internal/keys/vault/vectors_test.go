@@ -8,17 +8,11 @@ import (
 
 	"latchkey/internal/fault"
 	"latchkey/internal/keys/curve"
+	"latchkey/internal/test/testkit"
 	"latchkey/testvectors"
 )
 
-func unhex(t testing.TB, text string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
+var unhex = testkit.Unhex
 
 func parsePath(t testing.TB, text string) (path []uint32) {
 	t.Helper()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"latchkey/internal/test/mailtest"
+	"latchkey/internal/test/testkit"
 )
 
 func texter(t *testing.T, s *mailtest.Server, change func(*SMSConfig)) *Gateway {
@@ -109,7 +110,7 @@ func TestGatewayFailures(t *testing.T) {
 		{"wrong token", func(c *SMSConfig) { c.Headers = map[string]Secret{"Authorization": testPassword} }, number("+15550100"), false, false, "answered 401"},
 		{"authority unknown", func(c *SMSConfig) { c.URL = Secret(s.SMSTLS) }, number("+15550100"), false, false, "certificate"},
 		{"nobody listens", func(c *SMSConfig) {
-			c.URL = Secret("http://127.0.0.1:" + closedPort(t) + "/?token=" + testPassword[:7])
+			c.URL = Secret("http://" + testkit.Reserve(t) + "/?token=" + testPassword[:7])
 		}, number("+15550100"), false, false, "refused"},
 		{"bad number", nil, number("+1555\r\n0100"), true, false, "phone number"},
 		{"a mail", nil, message(OTPEmail), true, false, "does not go by SMS"},

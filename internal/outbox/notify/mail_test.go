@@ -2,20 +2,16 @@ package notify
 
 import (
 	"bytes"
-	"flag"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/mail"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"latchkey/internal/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 var testFrom = mail.Address{Name: "Wallets", Address: "login@wallets.example"}
 
@@ -38,19 +34,7 @@ func TestGolden(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				path := filepath.Join("testdata", string(k)+"."+name+".golden")
-				if *update {
-					if err := os.WriteFile(path, got, 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(string(want), string(got)); diff != "" {
-					t.Errorf("%s is not current; if the change is meant, run go test ./internal/outbox/notify -update (-golden +now):\n%s", path, diff)
-				}
+				golden.File(t, filepath.Join("testdata", string(k)+"."+name+".golden"), got)
 			})
 		}
 	}

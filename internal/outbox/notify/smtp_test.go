@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"latchkey/internal/test/mailtest"
+	"latchkey/internal/test/testkit"
 )
 
 // client returns a Sender for one port of the server, with its right settings
@@ -164,7 +164,7 @@ func TestSMTPFailures(t *testing.T) {
 		{"unwelcome", s.SMTP, hello("unwelcome"), to("a@example.com"), false, "EHLO was answered 550"},
 		{"not SMTP", s.SMTP, hello("babble"), to("a@example.com"), false, "not a reply of SMTP"},
 		{"endless reply", s.SMTP, hello("flood"), to("a@example.com"), false, "says too much"},
-		{"nobody listens", net.JoinHostPort("127.0.0.1", closedPort(t)), nil, to("a@example.com"), false, "refused"},
+		{"nobody listens", testkit.Reserve(t), nil, to("a@example.com"), false, "refused"},
 		{"address beyond ASCII", s.SMTP, hello("no-utf8"), to("ålice@example.com"), true, "does not offer SMTPUTF8"},
 		{"bad recipient", s.SMTP, nil, to("a@example.com>\r\nRCPT TO:<b@example.com"), true, "email address"},
 		{"sender not allowed", s.SMTP, nil, func() *Message { m := to("a@example.com"); m.FromAddress = "ceo@wallets.example"; return m }(), true, "not one that this server may send from"},
@@ -181,25 +181,6 @@ func TestSMTPFailures(t *testing.T) {
 	if got := s.Messages(); len(got) != 0 {
 		t.Errorf("taken: %v", got)
 	}
-}
-
-// closedPort is a port at which nobody listens, nor will until the test ends: a
-// socket that does not listen has it.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Close(socket) })
-	if err := syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		t.Fatal(err)
-	}
-	address, err := syscall.Getsockname(socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strconv.Itoa(address.(*syscall.SockaddrInet4).Port)
 }
 
 func TestSMTPCertificate(t *testing.T) {

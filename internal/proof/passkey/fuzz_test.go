@@ -9,6 +9,7 @@ import (
 
 	"latchkey/internal/proof/passkey"
 	"latchkey/internal/proof/passkey/passkeytest"
+	"latchkey/internal/test/testkit"
 )
 
 // What Verify accepts has one form, and is accepted again in that form and in
@@ -16,7 +17,7 @@ import (
 // refused as a client can read it.
 func FuzzVerify(f *testing.F) {
 	add := func(a passkey.Answer) {
-		f.Add(a.Challenge, un64(f, a.CredentialID), un64(f, a.ClientDataJSON), un64(f, a.AttestationObject))
+		f.Add(a.Challenge, testkit.Unbase64(f, a.CredentialID), testkit.Unbase64(f, a.ClientDataJSON), testkit.Unbase64(f, a.AttestationObject))
 	}
 	add(published)
 	for _, v := range vectors(f) {

@@ -17,6 +17,7 @@ import (
 	"latchkey/internal/proof/passkey"
 	"latchkey/internal/proof/passkey/passkeytest"
 	"latchkey/internal/proof/stamp"
+	"latchkey/internal/test/testkit"
 )
 
 const (
@@ -43,15 +44,6 @@ const (
 	stampedHeader = `{"authenticatorData":"SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA","clientDataJson":"eyJ0eXBlIjoid2ViYXV0aG4uZ2V0IiwiY2hhbGxlbmdlIjoiWkRKaE4yTXdaR0ZoTjJJME56WTBPVE0yWXpnNVpHTmlNRGhoTWpneFpEYzROVFEwTVdZME9EY3pObVptWldSbE56SXdZV0l5WldGak5EZ3hNV1ZrTVEiLCJvcmlnaW4iOiJodHRwOi8vbG9jYWxob3N0OjMwMDAiLCJjcm9zc09yaWdpbiI6ZmFsc2V9","credentialId":"AAECAwQFBgcICQoLDA0ODw","signature":"MEUCIQDVeyWXXndLxs9maTO9nlQ4GChGB8sNkNBG7WY3Xm89FAIgd-GR7O947-xuutss7Gn2JxjwIUBlev7J3Gh2SCLrrOg"}`
 )
 
-func un64(t testing.TB, text string) []byte {
-	t.Helper()
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
-}
-
 // publishedKey is the authenticator of the worked example.
 func publishedKey(t testing.TB) *passkeytest.Key {
 	t.Helper()
@@ -60,7 +52,7 @@ func publishedKey(t testing.TB) *passkeytest.Key {
 		t.Fatal(err)
 	}
 	key := passkeytest.New(t, passkeytest.ES256)
-	key.ID, key.Private = un64(t, published.CredentialID), private
+	key.ID, key.Private = testkit.Unbase64(t, published.CredentialID), private
 	return key
 }
 
@@ -89,7 +81,7 @@ func TestWorkedExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &passkey.Registered{
-		CredentialID: published.CredentialID, COSEKey: un64(t, publishedCOSE), RPIDHash: key.RPIDHash(),
+		CredentialID: published.CredentialID, COSEKey: testkit.Unbase64(t, publishedCOSE), RPIDHash: key.RPIDHash(),
 		Attestation: "none", AAGUID: make([]byte, 16),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -215,7 +207,7 @@ func TestTolerated(t *testing.T) {
 		{"padding and the standard alphabet", func() passkey.Answer {
 			a := key.Register("-_-_-_8", origin)
 			for _, text := range []*string{&a.Challenge, &a.CredentialID, &a.ClientDataJSON, &a.AttestationObject} {
-				*text = base64.StdEncoding.EncodeToString(un64(t, *text))
+				*text = base64.StdEncoding.EncodeToString(testkit.Unbase64(t, *text))
 			}
 			if !strings.ContainsAny(a.CredentialID, "+/") || !strings.ContainsAny(a.Challenge, "+/") {
 				t.Fatal("the test does not test the alphabet")

@@ -11,6 +11,7 @@ import (
 
 	"latchkey/internal/proof/passkey"
 	"latchkey/internal/proof/passkey/passkeytest"
+	"latchkey/internal/test/testkit"
 )
 
 // TestRefusedInEveryFormat spoils what each format has. Where it can, the
@@ -85,7 +86,7 @@ func TestRefusedTexts(t *testing.T) {
 	const good = `"type":"webauthn.create","challenge":"` + challenge + `","origin":"` + origin + `"`
 	raw := func(change func([]byte) []byte) func(*passkey.Answer) {
 		return func(a *passkey.Answer) {
-			a.AttestationObject = passkeytest.Encode(change(slices.Clone(un64(t, published.AttestationObject))))
+			a.AttestationObject = passkeytest.Encode(change(slices.Clone(testkit.Unbase64(t, published.AttestationObject))))
 		}
 	}
 	object := func(members map[string]any) func(*passkey.Answer) {
@@ -107,7 +108,7 @@ func TestRefusedTexts(t *testing.T) {
 		{"id not base64", func(a *passkey.Answer) { a.CredentialID = "AA!CAwQFBgcICQoLDA0ODw" }, fieldID, "must be base64url"},
 		{"id longer than allowed", func(a *passkey.Answer) { a.CredentialID = passkeytest.Encode(make([]byte, 1024)) }, fieldID, "at most 1023 bytes"},
 		{"id as CBOR", func(a *passkey.Answer) {
-			a.CredentialID = passkeytest.Encode(passkeytest.Cbor(un64(t, published.CredentialID)))
+			a.CredentialID = passkeytest.Encode(passkeytest.Cbor(testkit.Unbase64(t, published.CredentialID)))
 		}, fieldID, "raw id"},
 
 		{"client data empty", func(a *passkey.Answer) { a.ClientDataJSON = "" }, fieldClientData, "is empty"},
@@ -182,7 +183,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 // TestRefusedKeys registers keys that could not, or should not, stamp.
 func TestRefusedKeys(t *testing.T) {
 	ec := passkeytest.New(t, passkeytest.ES256)
-	point := un64(t, publishedCOSE)
+	point := testkit.Unbase64(t, publishedCOSE)
 	x, y := point[10:42], point[45:77]
 	public := passkeytest.New(t, passkeytest.RS256).Private.Public().(*rsa.PublicKey)
 	n, e := public.N.Bytes(), []byte{1, 0, 1}

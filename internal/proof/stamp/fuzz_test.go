@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"latchkey/internal/fault"
+	"latchkey/internal/test/testkit"
 )
 
 // fault401 checks what holds for every refusal: it is a 401, and it does not
@@ -78,8 +79,8 @@ func FuzzReadWebauthnStamp(f *testing.F) {
 	f.Add("{}")
 	f.Add("")
 	var v Verifier
-	stored := Passkey{COSEKey: un64(f, coseKey), RPIDHash: un64(f, "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2M")}
-	clientData := string(un64(f, strings.Split(webauthnHeader, `"`)[7]))
+	stored := Passkey{COSEKey: testkit.Unbase64(f, coseKey), RPIDHash: testkit.Unbase64(f, "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2M")}
+	clientData := string(testkit.Unbase64(f, strings.Split(webauthnHeader, `"`)[7]))
 	f.Add(clientData)
 	f.Add(strings.Replace(clientData, "{", `{"type":"webauthn.get",`, 1))
 	check := func(t *testing.T, value string) {
@@ -88,7 +89,7 @@ func FuzzReadWebauthnStamp(f *testing.F) {
 			fault401(t, err, value)
 			return
 		}
-		if s.Scheme != Webauthn || s.PublicKey != "" || s.CredentialID == "" || toBase64(un64(t, s.CredentialID)) != s.CredentialID {
+		if s.Scheme != Webauthn || s.PublicKey != "" || s.CredentialID == "" || toBase64(testkit.Unbase64(t, s.CredentialID)) != s.CredentialID {
 			t.Errorf("got %+v", s)
 		}
 		again, err := Read(one("X-Stamp-Webauthn", s.Signature))

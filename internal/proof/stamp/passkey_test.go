@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"latchkey/internal/fault"
+	"latchkey/internal/test/testkit"
 )
 
 // authenticator is a passkey in software. Its fields are what a good stamp is
@@ -107,7 +108,7 @@ func cose(pairs ...any) []byte {
 
 func TestVerifyPasskeyVector(t *testing.T) {
 	rp := sha256.Sum256([]byte("localhost"))
-	stored := Passkey{COSEKey: un64(t, coseKey), RPIDHash: rp[:], Origins: []string{"http://localhost:3000"}}
+	stored := Passkey{COSEKey: testkit.Unbase64(t, coseKey), RPIDHash: rp[:], Origins: []string{"http://localhost:3000"}}
 	s, err := Read(one("X-Stamp-Webauthn", webauthnHeader))
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +178,9 @@ func TestVerifyPasskey(t *testing.T) {
 		{"no key", func(_ *authenticator, p *Passkey) { p.COSEKey = nil }, "it must be ES256 or RS256"},
 		{"ES384 key", func(_ *authenticator, p *Passkey) { p.COSEKey = cose(1, 2, 3, -35, -1, 2, -2, x384, -3, y384) }, "it must be ES256 or RS256"},
 		{"ESP256 key", func(_ *authenticator, p *Passkey) { p.COSEKey = cose(1, 2, 3, -9, -1, 1, -2, x, -3, y) }, "it must be ES256 or RS256"},
-		{"EdDSA key", func(_ *authenticator, p *Passkey) { p.COSEKey = cose(1, 1, 3, -8, -1, 6, -2, unhex(t, edwardsKey)) }, "it must be ES256 or RS256"},
+		{"EdDSA key", func(_ *authenticator, p *Passkey) {
+			p.COSEKey = cose(1, 1, 3, -8, -1, 6, -2, testkit.Unhex(t, edwardsKey))
+		}, "it must be ES256 or RS256"},
 		{"point off the curve", func(_ *authenticator, p *Passkey) { p.COSEKey = cose(1, 2, 3, -7, -1, 1, -2, x, -3, x) }, "it must be ES256 or RS256"},
 	}
 	var v Verifier

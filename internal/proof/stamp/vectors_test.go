@@ -2,7 +2,6 @@ package stamp
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"strings"
@@ -39,24 +38,6 @@ func apiKeyHeader(key string, scheme Scheme, signature string) string {
 }
 
 func encode(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-
-func unhex(t testing.TB, text string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func un64(t testing.TB, text string) []byte {
-	t.Helper()
-	b, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // wantRefusal checks that err is a 401 with the reason and a message that
 // begins with prefix and contains all parts. An empty list of parts demands

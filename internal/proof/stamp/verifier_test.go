@@ -13,6 +13,7 @@ import (
 
 	"latchkey/internal/fault"
 	"latchkey/internal/keys/curve"
+	"latchkey/internal/test/testkit"
 )
 
 // offCurve looks like a compressed key, but P-256 has no point with x = 1.
@@ -101,7 +102,7 @@ func TestVerifyAPIKey(t *testing.T) {
 // bit, but strip nothing. About one signature in 128 thus has an integer that
 // is not minimal; these are found by signing many bodies.
 func TestVerifyAPIKeyNotMinimal(t *testing.T) {
-	private := secp256k1.PrivKeyFromBytes(unhex(t, strings.Repeat("44", 32)))
+	private := secp256k1.PrivKeyFromBytes(testkit.Unhex(t, strings.Repeat("44", 32)))
 	wallet := func(v [32]byte) string {
 		if v[0] >= 0x80 {
 			return fmt.Sprintf("022100%x", v)
@@ -129,7 +130,7 @@ func TestVerifyAPIKeyNotMinimal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := secp.ParseDERSignature(unhex(t, der)); err == nil {
+		if _, err := secp.ParseDERSignature(testkit.Unhex(t, der)); err == nil {
 			t.Errorf("%s is canonical: the search is wrong", der)
 		}
 		if err := v.VerifyAPIKey(st, message); err != nil {
@@ -141,13 +142,13 @@ func TestVerifyAPIKeyNotMinimal(t *testing.T) {
 // otherHalf replaces s by n-s, which verifies just as well.
 func otherHalf(t *testing.T, c curve.Curve, sig string) string {
 	t.Helper()
-	r, s, err := curve.ParseDER(unhex(t, sig))
+	r, s, err := curve.ParseDER(testkit.Unhex(t, sig))
 	if err != nil {
 		t.Fatal(err)
 	}
 	order := secp256k1.Params().N
 	if c == curve.P256 {
-		order = new(big.Int).SetBytes(unhex(t, "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"))
+		order = new(big.Int).SetBytes(testkit.Unhex(t, "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"))
 	}
 	s = new(big.Int).Sub(order, new(big.Int).SetBytes(s)).Bytes()
 	integers := fmt.Sprintf("02%02x00%x02%02x00%x", len(r)+1, r, len(s)+1, s)

@@ -24,6 +24,7 @@ import (
 	"latchkey/internal/store"
 	"latchkey/internal/test/pgtest"
 	. "latchkey/internal/test/servertest"
+	"latchkey/internal/test/testkit"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
@@ -183,15 +184,7 @@ func withTime(t *testing.T, body []byte, at time.Time) []byte {
 	return changed
 }
 
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	const patience = 2 * time.Minute
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", patience, what)
-		}
-	}
-}
+var until = testkit.Until
 
 // TestRevocation deletes a key while its owner keeps using it: no request that
 // starts after the deletion was acknowledged is served.

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"latchkey/internal/test/testkit"
 )
 
 // BlockingProxy stands before another server, such as a mail server. It is down until it
@@ -24,7 +26,7 @@ type BlockingProxy struct {
 // NewBlockingProxy finds an address for a gate that is down.
 func NewBlockingProxy(t testing.TB) *BlockingProxy {
 	t.Helper()
-	return &BlockingProxy{Address: Reserve(t), opened: make(chan struct{})}
+	return &BlockingProxy{Address: testkit.Reserve(t), opened: make(chan struct{})}
 }
 
 // Listen takes connections, to lead them to an address when the gate is open.

@@ -17,6 +17,7 @@ import (
 	"github.com/mr-tron/base58"
 
 	"latchkey/client"
+	"latchkey/internal/test/testkit"
 )
 
 // This file is the client's side of import and export, as clients do it.
@@ -42,7 +43,7 @@ func (s *Server) Seal(t testing.TB, c *Caller, importBundle string, secret []byt
 // SealTo encrypts a secret to a public key.
 func SealTo(t testing.TB, targetPublic string, secret []byte) string {
 	t.Helper()
-	receiver := unhex(t, targetPublic)
+	receiver := testkit.Unhex(t, targetPublic)
 	public, err := hpke.DHKEM(ecdh.P256()).NewPublicKey(receiver)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func (r *Recipient) Open(t testing.TB, s *Server, c *Caller, exportBundle string
 	if export.OrganizationID != c.OrganizationID {
 		t.Fatalf("the export is for %s", export.OrganizationID)
 	}
-	return r.decrypt(t, unhex(t, export.EncappedPublic), unhex(t, export.Ciphertext))
+	return r.decrypt(t, testkit.Unhex(t, export.EncappedPublic), testkit.Unhex(t, export.Ciphertext))
 }
 
 // LogIn opens a credential bundle, and returns the user of the organization
@@ -148,25 +149,16 @@ func (s *Server) openEnvelope(t testing.TB, text string, into any) {
 	if envelope.Version != "v1.0.0" || envelope.EnclaveQuorumPublic != s.Keys.ServerKeys.SignerPublicKey() {
 		t.Fatalf("envelope: %+v", envelope)
 	}
-	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), unhex(t, envelope.EnclaveQuorumPublic))
+	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), testkit.Unhex(t, envelope.EnclaveQuorumPublic))
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := unhex(t, envelope.Data)
+	data := testkit.Unhex(t, envelope.Data)
 	digest := sha256.Sum256(data)
-	if !ecdsa.VerifyASN1(key, digest[:], unhex(t, envelope.DataSignature)) {
+	if !ecdsa.VerifyASN1(key, digest[:], testkit.Unhex(t, envelope.DataSignature)) {
 		t.Fatal("the envelope's signature is wrong")
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func unhex(t testing.TB, text string) []byte {
-	t.Helper()
-	raw, err := hex.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
 }

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"latchkey/internal/domain"
 	"latchkey/internal/outbox/notify"
 	"latchkey/internal/store"
+	"latchkey/internal/test/testkit"
 )
 
 // Letter is a mail or an SMS that the server has sent.
@@ -67,15 +67,7 @@ func (s *Server) MailTo(t testing.TB, contact string) Letter {
 // Sent waits until no message waits to be sent any more, however that ended.
 func (s *Server) Sent(t testing.TB) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		waiting := s.Waiting(t)
-		if len(waiting) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d messages still wait to be sent", len(waiting))
-		}
-	}
+	testkit.Until(t, "all messages are sent", func() bool { return len(s.Waiting(t)) == 0 })
 }
 
 // Waiting are the messages in the store that wait to be sent, or are being sent.

@@ -29,6 +29,7 @@ import (
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
+	"latchkey/internal/test/testkit"
 )
 
 // Server is a running service with one organization.
@@ -142,9 +143,6 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 	return running
 }
 
-// patience is far more than anything in a test takes, on whatever machine.
-const patience = 5 * time.Minute
-
 // patient puts the limits off that the test has left as they are: that a busy
 // machine is slow is no finding.
 func patient(c config.Config) config.Config {
@@ -155,7 +153,7 @@ func patient(c config.Config) config.Config {
 		&c.OIDC.Timeout: usual.OIDC.Timeout,
 	} {
 		if *limit == of {
-			*limit = patience
+			*limit = testkit.Patience
 		}
 	}
 	return c

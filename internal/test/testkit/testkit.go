@@ -1,8 +1,9 @@
 // Package testkit holds the small functions that the tests of many packages
-// need: waiting for an event, and reading hexadecimal bytes.
+// need: waiting for an event, reserving an address, decoding bytes.
 package testkit
 
 import (
+	"encoding/base64"
 	"encoding/hex"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 
 // Patience is how long a test waits for an event. It is not a measure of speed:
 // a busy machine may need all of it.
-const Patience = 2 * time.Minute
+const Patience = 5 * time.Minute
 
 // Until waits until holds returns true, and fails the test if it does not
 // within [Patience].
@@ -36,6 +37,16 @@ func Await(holds func() bool) bool {
 func Unhex(t testing.TB, parts ...string) []byte {
 	t.Helper()
 	raw, err := hex.DecodeString(strings.Join(parts, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// Unbase64 returns the bytes of unpadded base64url.
+func Unbase64(t testing.TB, text string) []byte {
+	t.Helper()
+	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
 		t.Fatal(err)
 	}

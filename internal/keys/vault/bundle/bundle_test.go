@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"latchkey/internal/fault"
+	"latchkey/internal/test/testkit"
 )
 
 const (
@@ -36,14 +37,7 @@ func (r *recorded) SignBundle(data []byte) ([]byte, error) {
 	return der, errors.Join(err, r.err)
 }
 
-func unhex(t testing.TB, text string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
+var unhex = testkit.Unhex
 
 // The envelopes of wire.md, Appendix A.3 and A.4, which clients accepted: ours
 // have the same bytes, and their signatures verify.

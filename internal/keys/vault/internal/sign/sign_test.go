@@ -12,16 +12,11 @@ import (
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	secp "github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 	"pgregory.net/rapid"
+
+	"latchkey/internal/test/testkit"
 )
 
-func unhex(t testing.TB, text string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
+var unhex = testkit.Unhex
 
 func publicOf(key []byte) []byte {
 	return secp256k1.PrivKeyFromBytes(key).PubKey().SerializeCompressed()

@@ -1,4 +1,4 @@
-package servertest
+package testkit
 
 import (
 	"net"
@@ -8,9 +8,9 @@ import (
 )
 
 // Reserve returns a free address on this machine that stays free until the test
-// is over, for a server that must be told where to listen. The kernel gives the
-// port to nobody who asks for any, and refuses connections to it; who asks for
-// this one gets it, as a socket that does not listen stands in nobody's way
+// is over, for a server that must be told where to listen. The kernel does
+// not hand the port out, and refuses connections to it until a server listens
+// there: a socket that is bound but does not listen is no obstacle to that
 // (SO_REUSEADDR, which Go sets when it listens).
 func Reserve(t testing.TB) (address string) {
 	t.Helper()
