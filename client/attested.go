@@ -9,15 +9,16 @@ import (
 )
 
 // VerificationStamper signs requests with a P-256 key that the server knows
-// only by a verification token, which VerifyOTP gives for the key. It is for
-// StampLogin, which makes the key the user's.
+// only by a verification token, which [Client.VerifyOTP] gives for the key. It
+// is for [Client.StampLogin], which makes the key the user's.
 func (k PrivateKey) VerificationStamper(verificationToken string) (Stamper, error) {
 	return k.attested("STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN", verificationToken)
 }
 
 // OIDCStamper signs requests with a P-256 key that the server knows only by a
 // token of an OpenID Connect issuer, whose nonce is the hex SHA-256 of the
-// key's PublicKey. It is for StampLogin, which makes the key the user's.
+// key's PublicKey. It is for [Client.StampLogin], which makes the key the
+// user's.
 func (k PrivateKey) OIDCStamper(oidcToken string) (Stamper, error) {
 	return k.attested("STAMP_ATTESTED_SCHEME_P256_OIDC", oidcToken)
 }
@@ -38,7 +39,7 @@ type attestedStamper struct {
 	token string
 }
 
-// Stamp implements Stamper.
+// Stamp implements [Stamper].
 func (s attestedStamper) Stamp(body []byte) (header, value string, err error) {
 	signature, err := s.sign(body)
 	if err != nil {

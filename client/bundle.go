@@ -25,9 +25,9 @@ type Expect struct {
 	UserID string
 }
 
-// SealImport encrypts a secret to the target that InitImportPrivateKey or
-// InitImportWallet returned, and gives the EncryptedBundle that
-// ImportPrivateKey or ImportWallet takes. The secret is a private key's 32 raw
+// SealImport encrypts a secret to the target that [Client.InitImportPrivateKey]
+// or [Client.InitImportWallet] returned, and gives the EncryptedBundle that
+// [Client.ImportPrivateKey] or [Client.ImportWallet] takes. The secret is a private key's 32 raw
 // bytes (for Ed25519 the seed), or the words of a wallet's mnemonic, which a
 // line end and a passphrase may follow.
 func SealImport(importBundle string, want Expect, secret []byte) (encryptedBundle string, err error) {
@@ -42,8 +42,9 @@ func SealImport(importBundle string, want Expect, secret []byte) (encryptedBundl
 }
 
 // SealOTPCode encrypts the code that a user received, together with the P-256
-// key that shall be bound to it, to the OTPEncryptionTargetBundle of InitOTP,
-// and gives the EncryptedOTPBundle that VerifyOTP takes.
+// key that shall be bound to it, to the OTPEncryptionTargetBundle of
+// [Client.InitOTP], and gives the EncryptedOTPBundle that [Client.VerifyOTP]
+// takes.
 func SealOTPCode(targetBundle string, want Expect, code, publicKey string) (encryptedOTPBundle string, err error) {
 	target, err := want.target(targetBundle)
 	if err != nil {
@@ -59,8 +60,8 @@ func SealOTPCode(targetBundle string, want Expect, code, publicKey string) (encr
 	return sealTo(target.Public, text)
 }
 
-// OpenExport decrypts what ExportPrivateKey, ExportWallet or
-// ExportWalletAccount returned for the recipient: a private key's 32 raw bytes,
+// OpenExport decrypts what [Client.ExportPrivateKey], [Client.ExportWallet] or
+// [Client.ExportWalletAccount] returned for the recipient: a private key's 32 raw bytes,
 // or the words of a mnemonic, which a line end and a passphrase may follow.
 func (r *Recipient) OpenExport(exportBundle string, want Expect) (secret []byte, err error) {
 	var export struct {

@@ -30,7 +30,7 @@ func TestSealToPublishedTarget(t *testing.T) {
 		t.Errorf("%s, %v", sealed, err)
 	}
 	if _, err := SealImport(exampleTarget, Expect{SignerPublicKey: exampleSigner, OrganizationID: exampleOrg}, nil); err == nil {
-		t.Error("a target of a user that nobody expects")
+		t.Error("a target of a user who is not expected")
 	}
 	if _, err := SealOTPCode(exampleTarget, exampleExpect, "123456", p256Public); err != nil {
 		t.Error(err)
@@ -178,10 +178,10 @@ func FuzzOpenBundle(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if got, err := exampleExpect.target(text); err == nil && (got.OrganizationID != exampleOrg || got.UserID != exampleUser || len(got.Public) != 65) {
-			t.Errorf("opened %+v, which nobody signed", got)
+			t.Errorf("opened %+v, which was not signed", got)
 		}
 		if _, err := r.OpenExport(text, exampleExpect); err == nil {
-			t.Error("opened an export that nobody made")
+			t.Error("opened an export that was not made")
 		}
 	})
 }

@@ -27,7 +27,7 @@ func (c *Client) In(organizationID string) *Client {
 
 // Submit sends an activity of any type that the operation serves, older
 // versions too, with parameters that marshal to a JSON object. It returns the
-// activity whatever became of it: [Activity.Err] tells.
+// activity whatever its outcome: [Activity.Err] tells.
 func (c *Client) Submit(ctx context.Context, operation, activityType string, parameters any) (*Activity, error) {
 	body, err := c.SubmitBody(activityType, parameters)
 	if err != nil {
@@ -36,7 +36,8 @@ func (c *Client) Submit(ctx context.Context, operation, activityType string, par
 	return c.post(ctx, operation, body)
 }
 
-// SubmitBody is the body of a request to a submit path, at the time of now.
+// SubmitBody is the body of a request to a submit path, at the time of
+// [Client.Now].
 func (c *Client) SubmitBody(activityType string, parameters any) ([]byte, error) {
 	if c.OrganizationID == "" {
 		return nil, errNoOrganization
@@ -147,8 +148,9 @@ func (p *Prepared[R]) Fingerprint() string {
 }
 
 // Send stamps and sends the request. The result is nil unless the activity is
-// completed; why it is not is the error: a *PendingError, *RejectedError or
-// *FailedError with the activity, or an *Error for a request that was refused.
+// completed; why it is not is the error: a [*PendingError], [*RejectedError] or
+// [*FailedError] with the activity, or an [*Error] for a request that was
+// refused.
 func (p *Prepared[R]) Send(ctx context.Context, c *Client) (*R, *Activity, error) {
 	activity, err := c.post(ctx, p.Operation, p.Body)
 	if err != nil {

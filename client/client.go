@@ -1,5 +1,9 @@
-// Package client speaks to a Latchkey server. Every operation of the interface
-// is a method of Client with typed parameters and a typed result:
+// Package client speaks to a Latchkey server.
+//
+// The way in is a [Client]: read a key with [ParseKeyFile], and give its
+// [PrivateKey.Stamper], the address of the server and an organization to a
+// Client. Every operation of the interface is then a method with typed
+// parameters and a typed result:
 //
 //	key, err := client.ParseKeyFile(text)
 //	...
@@ -8,24 +12,29 @@
 //
 // The methods and their types are generated from the declarations that the
 // server itself is made of. Older versions of an activity have no method; they
-// are sent by Submit, and a body as it is by Post.
+// are sent by [Client.Submit], and a body as it is by [Client.Post].
+//
+// # Outcomes
 //
 // An activity need not be done when the server answers. An error that is a
-// *PendingError, *RejectedError or *FailedError (errors.As) tells what became
-// of it; a request that the server refused is an *Error.
+// [*PendingError], [*RejectedError] or [*FailedError] (see [errors.As]) tells
+// the outcome; a request that the server refused, with any status but 200, is
+// an [*Error].
+//
+// # Repeating a request
 //
 // A body is signed and sent byte by byte as it is: the package never retries a
-// request and never follows a redirect of its own accord, as both would send a
-// signature where, or as often as, the caller did not mean to. What must be
-// sent again after a failure is a Prepared, whose bytes stay the same. The
-// package prints no secret and puts none in an error.
+// request and never follows a redirect, as both would send a signature where,
+// or as often as, the caller did not mean to. What must be sent again after a
+// failure is a [Prepared], whose bytes stay the same.
 //
-// Beside requests there are stampers for every kind of credential, and the
-// client's side of import, export and login: see SealImport, Recipient and
-// SealOTPCode. Bundles of the server are only believed after its signature was
-// checked with a key that the caller knows.
+// # Secrets
 //
-// Replies are read to a limit. One that is not 200 is an *Error.
+// There are stampers for every kind of credential, and the client's side of
+// import, export and login: see [SealImport], [Recipient] and [SealOTPCode].
+// Bundles of the server are only believed after its signature was checked with
+// a key that the caller knows ([Expect]). The package prints no secret and puts
+// none in an error. Replies are read to a limit.
 package client
 
 import (
@@ -59,10 +68,10 @@ type Client struct {
 	HTTP *http.Client
 	// UserAgent is sent with each request; latchkey-go by default.
 	UserAgent string
-	// OrganizationID is the organization that typed requests act in; see In.
-	// Post does not look at it.
+	// OrganizationID is the organization that typed requests act in; see
+	// [Client.In]. [Client.Post] does not look at it.
 	OrganizationID string
-	// Now is the time that activities carry; by default time.Now.
+	// Now is the time that activities carry; by default [time.Now].
 	Now func() time.Time
 }
 
@@ -88,7 +97,7 @@ func (e *Error) Fields() []FieldProblem {
 		Violations []FieldProblem `json:"fieldViolations"`
 	}
 	if err := json.Unmarshal(e.Details, &details); err != nil {
-		return nil // a reply of somebody else
+		return nil // a reply of a proxy
 	}
 	var all []FieldProblem
 	for _, d := range details {
@@ -105,7 +114,7 @@ func (e *Error) Error() string {
 }
 
 // Post stamps body as it is and posts it to path. It returns the body of a
-// reply with status 200; for any other status the error is an *Error.
+// reply with status 200; for any other status the error is an [*Error].
 func (c *Client) Post(ctx context.Context, path string, body []byte) ([]byte, error) {
 	url := strings.TrimRight(c.BaseURL, "/") + "/" + strings.TrimLeft(path, "/")
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))

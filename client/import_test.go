@@ -14,7 +14,7 @@ import (
 // signature.
 func TestImportAndExport(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ctx, c, want := t.Context(), of(s, s.Root), expect(s, s.Root)
+		ctx, c, want := t.Context(), clientOf(s, s.Root), expect(s, s.Root)
 		secret := sha256.Sum256([]byte("a private key"))
 		target, _, err := c.InitImportPrivateKey(ctx, client.InitImportPrivateKeyParameters{UserID: s.Root.UserID})
 		if err != nil {
@@ -68,21 +68,18 @@ func TestImportAndExport(t *testing.T) {
 	})
 }
 
-// refuseBundles shows good bundles to those who expect others.
+// refuseBundles opens valid bundles with the wrong expectations.
 func refuseBundles(t *testing.T, want client.Expect, target, export string, recipient *client.Recipient) {
 	t.Helper()
 	stranger, err := client.NewRecipient()
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := want
-	other.SignerPublicKey = stranger.PublicKey()
-	elsewhere := want
-	elsewhere.OrganizationID = want.UserID
-	nowhere := want
-	nowhere.OrganizationID = ""
-	somebody := want
-	somebody.UserID = want.OrganizationID
+	otherServer, otherOrganization, noOrganization, otherUser := want, want, want, want
+	otherServer.SignerPublicKey = stranger.PublicKey()
+	otherOrganization.OrganizationID = want.UserID
+	noOrganization.OrganizationID = ""
+	otherUser.UserID = want.OrganizationID
 	damaged := strings.Replace(export, `"data":"7b22`, `"data":"7b20`, 1)
 	for name, tt := range map[string]struct {
 		want      client.Expect
@@ -91,10 +88,10 @@ func refuseBundles(t *testing.T, want client.Expect, target, export string, reci
 		recipient *client.Recipient
 		says      string
 	}{
-		"another server":         {other, target, export, recipient, "signed by another key"},
-		"another organization":   {elsewhere, target, export, recipient, "of another organization"},
-		"no organization":        {nowhere, target, export, recipient, "of another organization"},
-		"another user":           {somebody, target, "", nil, "for another user"},
+		"another server":         {otherServer, target, export, recipient, "signed by another key"},
+		"another organization":   {otherOrganization, target, export, recipient, "of another organization"},
+		"no organization":        {noOrganization, target, export, recipient, "of another organization"},
+		"another user":           {otherUser, target, "", nil, "for another user"},
 		"another recipient":      {want, "", export, stranger, "encrypted to another key"},
 		"damaged":                {want, strings.Replace(target, `"data":"7b22`, `"data":"7b20`, 1), damaged, recipient, "does not fit the data"},
 		"another version":        {want, strings.Replace(target, "v1.0.0", "v2.0.0", 1), strings.Replace(export, "v1.0.0", "v2.0.0", 1), recipient, "is not known"},

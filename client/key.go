@@ -40,8 +40,8 @@ func (c Curve) CurveType() string {
 }
 
 // PrivateKey is the private key of an API key. It prints as [secret] however it
-// is printed, and does not marshal; KeyFile is the one way to get at the
-// secret. Its zero value is no key and cannot sign.
+// is printed, and does not marshal; [PrivateKey.KeyFile] is the one way to get at
+// the secret. Its zero value is no key and cannot sign.
 type PrivateKey struct {
 	curve  Curve
 	public string
@@ -197,8 +197,8 @@ func (k PrivateKey) Curve() Curve { return k.curve }
 // PublicKey is the public key in lower-case hex, as it is registered.
 func (k PrivateKey) PublicKey() string { return k.public }
 
-// Registration is what CreateAPIKeys, CreateUsers and CreateSubOrganization
-// take to register the key under a name.
+// Registration is what [Client.CreateAPIKeys], [Client.CreateUsers] and
+// [Client.CreateSubOrganization] take to register the key under a name.
 func (k PrivateKey) Registration(name string) APIKeyParameters {
 	return APIKeyParameters{APIKeyName: name, PublicKey: k.public, CurveType: APIKeyCurve(k.curve.CurveType())}
 }

@@ -11,15 +11,15 @@ import (
 )
 
 // PendingError is an activity that is not done yet: it waits for the votes of
-// others. Whoever may approve it does so by its fingerprint; then the same
-// request sent again, or GetActivity, shows the result.
+// others. They approve it by its fingerprint ([Client.ApproveActivity]); then
+// the same request sent again, or [Client.GetActivity], shows the result.
 type PendingError struct{ Activity *Activity }
 
 func (e *PendingError) Error() string {
 	return fmt.Sprintf("activity %s is not done: its status is %s", e.Activity.ID, e.Activity.Status)
 }
 
-// RejectedError is an activity that somebody rejected, for good.
+// RejectedError is an activity that a user rejected, for good.
 type RejectedError struct{ Activity *Activity }
 
 func (e *RejectedError) Error() string {
@@ -27,7 +27,7 @@ func (e *RejectedError) Error() string {
 }
 
 // FailedError is an activity that was allowed and could not be done, after the
-// last approval say. A request that is refused at once is an *Error instead.
+// last approval say. A request that is refused at once is an [*Error] instead.
 type FailedError struct {
 	Activity *Activity
 	Code     int    // of gRPC
@@ -38,8 +38,8 @@ func (e *FailedError) Error() string {
 	return fmt.Sprintf("activity %s failed: %s", e.Activity.ID, e.Message)
 }
 
-// Err is nil for an activity that is completed. Else it is a *PendingError,
-// *RejectedError or *FailedError.
+// Err is nil for an activity that is completed. Otherwise it is a
+// [*PendingError], [*RejectedError] or [*FailedError].
 func (a *Activity) Err() error {
 	switch a.Status {
 	case ActivityStatusCompleted:
@@ -61,7 +61,8 @@ func (a *Activity) Err() error {
 }
 
 // DecodeResult reads the result of a completed activity, such as one that
-// GetActivity or ApproveActivity returned, into a *CreateWalletResult, say.
+// [Client.GetActivity] or [Client.ApproveActivity] returned, into a
+// [*CreateWalletResult], say.
 func (a *Activity) DecodeResult(into any) error {
 	if err := a.Err(); err != nil {
 		return err

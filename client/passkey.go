@@ -30,7 +30,7 @@ type passkeyStamper struct {
 	assert func(challenge []byte) (Assertion, error)
 }
 
-// Stamp implements Stamper.
+// Stamp implements [Stamper].
 func (s passkeyStamper) Stamp(body []byte) (header, value string, err error) {
 	// The challenge is the hex text of the hash, not the hash.
 	digest := sha256.Sum256(body)
@@ -53,7 +53,7 @@ func (s passkeyStamper) Stamp(body []byte) (header, value string, err error) {
 	return "X-Stamp-Webauthn", string(text), nil
 }
 
-// PublicKey implements Stamper.
+// PublicKey implements [Stamper].
 func (passkeyStamper) PublicKey() string { return "" }
 
 func base64url(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }

@@ -18,7 +18,7 @@ import (
 // A passkey is registered and stamps requests.
 func TestPasskey(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ctx, root := t.Context(), of(s, s.Root)
+		ctx, root := t.Context(), clientOf(s, s.Root)
 		const origin = "https://localhost"
 		for _, algorithm := range []passkeytest.Algorithm{passkeytest.ES256, passkeytest.RS256} {
 			key := passkeytest.New(t, algorithm)
@@ -34,14 +34,14 @@ func TestPasskey(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			c := of(s, s.Root)
+			c := clientOf(s, s.Root)
 			c.Stamper = client.NewPasskeyStamper(func(challenge []byte) (client.Assertion, error) { return assert(key, challenge, origin) })
 			tag, activity, err := c.CreateUserTag(ctx, client.CreateUserTagParameters{UserTagName: "by " + key.CredentialID()})
 			if err != nil || tag.UserTagID == "" || activity.Votes[0].Scheme != "SIGNATURE_SCHEME_TK_WEBAUTHN" {
 				t.Errorf("%+v, %v", activity, err)
 			}
 		}
-		c := of(s, s.Root)
+		c := clientOf(s, s.Root)
 		c.Stamper = client.NewPasskeyStamper(func([]byte) (client.Assertion, error) { return client.Assertion{}, errors.New("cancelled") })
 		if _, err := c.Whoami(ctx, client.WhoamiRequest{}); err == nil || !strings.Contains(err.Error(), "cancelled") {
 			t.Errorf("%v", err)

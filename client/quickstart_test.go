@@ -57,8 +57,8 @@ func TestQuickstart(t *testing.T) {
 	})
 }
 
-// snippets are the other pieces of Go that the page shows. Each must stand, with
-// the same words, in a file that is compiled.
+// TestSnippets compares the other Go code that the page shows: a file that is
+// compiled must hold it with the same words.
 func TestSnippets(t *testing.T) {
 	page, err := os.ReadFile("../docs/go-client.md")
 	if err != nil {
@@ -72,7 +72,7 @@ func TestSnippets(t *testing.T) {
 	all := squeeze(string(compiled))
 	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
 	if len(blocks) < 5 {
-		t.Fatalf("only %d pieces were found; the search is broken", len(blocks))
+		t.Fatalf("only %d snippets were found; the search is broken", len(blocks))
 	}
 	for _, b := range blocks[1:] { // the first is the program
 		if !strings.Contains(all, squeeze(b[1])) {

@@ -40,7 +40,7 @@ func NewRecipient() (*Recipient, error) {
 }
 
 // Recipient is the key as a recipient. It must be on P-256. It is for bundles
-// that come later, by e-mail say: the key can be kept in its file meanwhile.
+// that come later, by e-mail say: the key can be kept in its file until then.
 func (k PrivateKey) Recipient() (*Recipient, error) {
 	if k.curve != P256 {
 		return nil, fmt.Errorf("a recipient's key is on p256, and this one is on %q", string(k.curve))
@@ -59,9 +59,10 @@ func (k PrivateKey) Recipient() (*Recipient, error) {
 // PublicKey is the TargetPublicKey of requests: uncompressed, in hex.
 func (r *Recipient) PublicKey() string { return hex.EncodeToString(r.public) }
 
-// OpenCredential decrypts the CredentialBundle of OAuth, OTPAuth and
-// CreateReadWriteSession, or of an e-mail: a P-256 key that the server has
-// registered. Such bundles are not signed; whoever can use the key proves it.
+// OpenCredential decrypts the CredentialBundle of [Client.OAuth],
+// [Client.OTPAuth] and [Client.CreateReadWriteSession], or of an e-mail: a P-256
+// key that the server has registered. Such bundles are not signed; that the
+// server accepts the key proves them.
 func (r *Recipient) OpenCredential(credentialBundle string) (PrivateKey, error) {
 	enc, ciphertext, err := readCredential(credentialBundle)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"latchkey/client"
 	"latchkey/internal/test/oidctest"
 	"latchkey/internal/test/servertest"
+	"latchkey/internal/test/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -21,14 +22,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// of is a typed client of somebody at the server.
-func of(s *servertest.Server, c *servertest.Caller) *client.Client {
-	return at(s, c.OrganizationID, c.Stamper)
+// clientOf is a typed client of a caller at the server.
+func clientOf(s *servertest.Server, c *servertest.Caller) *client.Client {
+	return clientWith(s, c.OrganizationID, c.Stamper)
 }
 
-// at is one of whoever stamps, which waits for as long as a busy machine takes.
-func at(s *servertest.Server, organizationID string, stamper client.Stamper) *client.Client {
-	return &client.Client{BaseURL: s.URL, OrganizationID: organizationID, Stamper: stamper, HTTP: &http.Client{Timeout: 5 * time.Minute}}
+// clientWith is a client with any stamper, which waits for as long as a busy
+// machine takes.
+func clientWith(s *servertest.Server, organizationID string, stamper client.Stamper) *client.Client {
+	return &client.Client{BaseURL: s.URL, OrganizationID: organizationID, Stamper: stamper, HTTP: &http.Client{Timeout: testkit.Patience}}
 }
 
 func expect(s *servertest.Server, c *servertest.Caller) client.Expect {
@@ -43,7 +45,7 @@ var ethereum = client.WalletAccountParameters{
 // A wallet is created, read and signed with; the activity tells who did it.
 func TestWallet(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ctx, c := t.Context(), of(s, s.Root)
+		ctx, c := t.Context(), clientOf(s, s.Root)
 		wallet, activity, err := c.CreateWallet(ctx, client.CreateWalletParameters{
 			WalletName: "Treasury", Accounts: []client.WalletAccountParameters{ethereum}, MnemonicLength: 24,
 		})
@@ -96,7 +98,7 @@ func TestWallet(t *testing.T) {
 // Bytes that are sent twice are one activity; a refusal names every field.
 func TestPreparedAndRefused(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ctx, c := t.Context(), of(s, s.Root)
+		ctx, c := t.Context(), clientOf(s, s.Root)
 		request, err := client.CreateUserTagParameters{UserTagName: "admins"}.Prepare(c)
 		if err != nil {
 			t.Fatal(err)
@@ -150,12 +152,12 @@ func TestPreparedAndRefused(t *testing.T) {
 	})
 }
 
-// What needs two waits for the second, who approves or rejects it.
+// What needs two approvals waits for the second user, who approves or rejects.
 func TestPending(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ctx, root := t.Context(), of(s, s.Root)
+		ctx, root := t.Context(), clientOf(s, s.Root)
 		bob := s.NewUser(t, s.Root, "Bob", client.Ed25519)
-		second := of(s, bob)
+		second := clientOf(s, bob)
 		if _, _, err := root.UpdateRootQuorum(ctx, client.UpdateRootQuorumParameters{Threshold: 2, UserIDs: []string{s.Root.UserID, bob.UserID}}); err != nil {
 			t.Fatal(err)
 		}

@@ -7,14 +7,15 @@ import (
 	"log/slog"
 )
 
-// NewSessionStamper makes a stamper of the session that CreateReadOnlySession
-// returns. It authenticates queries, and no activity.
+// NewSessionStamper makes a stamper of the session that
+// [Client.CreateReadOnlySession] returns. It authenticates queries, and no activity.
 func NewSessionStamper(session string) Stamper { return sessionStamper{session} }
 
-// sessionStamper hides the session when it is printed: whoever has it can read.
+// sessionStamper hides the session when it is printed: the session alone is
+// enough to read.
 type sessionStamper struct{ session string }
 
-// Stamp implements Stamper.
+// Stamp implements [Stamper].
 func (s sessionStamper) Stamp([]byte) (header, value string, err error) {
 	if s.session == "" {
 		return "", "", errors.New("stamping: the session is empty")
@@ -22,7 +23,7 @@ func (s sessionStamper) Stamp([]byte) (header, value string, err error) {
 	return "X-Session", s.session, nil
 }
 
-// PublicKey implements Stamper.
+// PublicKey implements [Stamper].
 func (sessionStamper) PublicKey() string { return "" }
 
 // Format prints [secret], whatever the verb.

@@ -14,11 +14,11 @@ import (
 	"latchkey/internal/test/servertest"
 )
 
-// The pieces of docs/go-client.md, and a test that runs them.
+// The snippets of docs/go-client.md, and a test that runs them.
 
 func TestSnippetsRun(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ctx, c, want := t.Context(), of(s, s.Root), expect(s, s.Root)
+		ctx, c, want := t.Context(), clientOf(s, s.Root), expect(s, s.Root)
 		p := client.CreateWalletParameters{WalletName: "One"}
 		for _, line := range []string{"by activity", "refused: 409 REQUEST_INVALID"} { // the name is taken at the second time
 			if got := outcomes(ctx, c, p); !strings.Contains(got, line) {
@@ -74,7 +74,7 @@ func TestSnippetsRun(t *testing.T) {
 		if !waits {
 			t.Fatal("it does not wait")
 		}
-		if err := approve(ctx, of(s, bob), strings.TrimSpace(fingerprint)); err != nil {
+		if err := approve(ctx, clientOf(s, bob), strings.TrimSpace(fingerprint)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -110,7 +110,7 @@ func outcomes(ctx context.Context, c *client.Client, p client.CreateWalletParame
 	return said
 }
 
-// printer keeps what a piece prints.
+// printer keeps what a snippet prints.
 type printer struct{ text *string }
 
 func (p printer) Println(a ...any) { *p.text += fmt.Sprintln(a...) }

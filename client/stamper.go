@@ -26,8 +26,8 @@ type Stamper interface {
 	PublicKey() string
 }
 
-// NewAPIKeyStamper makes a stamper from a private key; see ParsePrivateKey for
-// its form.
+// NewAPIKeyStamper makes a stamper from a private key; see [ParsePrivateKey]
+// for its form.
 func NewAPIKeyStamper(c Curve, privateKeyHex string) (Stamper, error) {
 	key, err := ParsePrivateKey(c, privateKeyHex)
 	if err != nil {
@@ -73,7 +73,7 @@ type apiKeyStamper struct {
 	scheme string
 }
 
-// Stamp implements Stamper.
+// Stamp implements [Stamper].
 func (s apiKeyStamper) Stamp(body []byte) (header, value string, err error) {
 	signature, err := s.sign(body)
 	if err != nil {

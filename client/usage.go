@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// SignLogin proves to OTPLogin that whoever uses a verification token holds the
-// key that it is bound to, k. publicKey is the key that the login shall be for;
-// it may be k's own.
+// SignLogin proves to [Client.OTPLogin] that the user of a verification token
+// holds the key that it is bound to, k. publicKey is the key that the login
+// shall be for; it may be k's own.
 func (k PrivateKey) SignLogin(verificationToken, publicKey string) (*ClientSignature, error) {
 	type login struct {
 		PublicKey string `json:"publicKey"`
@@ -29,9 +29,9 @@ func (k PrivateKey) SignLogin(verificationToken, publicKey string) (*ClientSigna
 	})
 }
 
-// SignSignup proves the same to CreateSubOrganization, for the root user whose
-// contact the token proves: nobody can then put another credential in the place
-// of the user's.
+// SignSignup proves the same to [Client.CreateSubOrganization], for the root
+// user whose contact the token proves: no other credential can then take the
+// place of the user's.
 func (k PrivateKey) SignSignup(verificationToken string, user RootUserParameters) (*ClientSignature, error) {
 	type signup struct {
 		Email          string                    `json:"email,omitzero"`
