@@ -15,7 +15,7 @@ const (
 
 	// refreshEvery is how often an issuer is asked for new keys because a token
 	// does not fit the known ones. The first time is free: a token signed right
-	// after a rotation is good at once.
+	// after a rotation is valid at once.
 	refreshEvery = 5 * time.Second
 
 	// failureKept is how long an issuer that failed is left alone.
@@ -23,9 +23,9 @@ const (
 )
 
 // cache remembers the keys of issuers. It fetches those of one issuer once at a
-// time, whoever waits for them; a fetch goes on when the one who asked for it
-// is gone. Keys older than maxAge are never returned, so that a key which an
-// issuer takes back loses its power.
+// time, however many requests wait for them; a fetch goes on when the request
+// that began it is gone. Keys older than maxAge are never returned, so that a
+// key which an issuer withdraws stops working.
 type cache struct {
 	fetch   func(ctx context.Context, issuer string) (*keySet, error)
 	now     func() time.Time
@@ -42,7 +42,7 @@ type entry struct {
 	issuer    string
 	set       *keySet   // nil: none yet
 	fetched   time.Time // when the fetch of set began
-	refreshed time.Time // when a set was last asked for because the known one did not do
+	refreshed time.Time // when a set was last asked for because the known one did not fit
 	failure   error     // of the last fetch
 	failed    time.Time
 	flight    *flight // the fetch under way
@@ -122,8 +122,8 @@ func (c *cache) fly(ctx context.Context, e *entry, f *flight, began time.Time) {
 	close(f.done)
 }
 
-// fetchSafely fetches. Here no request's handler stands above to catch a
-// panic: one over a hostile document would end the server.
+// fetchSafely fetches. No handler of a request would recover a panic here: one
+// over a hostile document would end the server.
 func (c *cache) fetchSafely(ctx context.Context, issuer string) (set *keySet, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -97,7 +97,7 @@ func TestCacheRefreshes(t *testing.T) {
 		if err != nil || second == nil || second == first {
 			t.Fatalf("got %v, %v", second, err)
 		}
-		// Who still holds the first gets the second without a fetch.
+		// A caller that still has the first gets the second without a fetch.
 		if got, err := c.newer(t.Context(), "a", first); got != second || err != nil {
 			t.Errorf("got %v, %v", got, err)
 		}
@@ -184,7 +184,7 @@ func TestCacheFetchesOnce(t *testing.T) {
 	})
 }
 
-// One who stops waiting does not end the fetch for the others, and an issuer
+// A caller that stops waiting does not end the fetch for the others, and an issuer
 // that hangs does not hold up another one.
 func TestCacheWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -272,8 +272,8 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// An issuer that is being asked is not forgotten meanwhile: it would be asked
-// twice at once.
+// An issuer is not evicted while it is being asked: it would be asked twice at
+// once.
 func TestCacheKeepsWhatIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var slow atomic.Int64
@@ -327,7 +327,7 @@ func TestTurns(t *testing.T) {
 		}
 		done()
 
-		// One who waits goes on when another is done.
+		// A caller that waits goes on when another is done.
 		time.AfterFunc(time.Minute, back[0])
 		waiting, err := turns.take(t.Context(), "slow")
 		if err != nil {

@@ -32,7 +32,7 @@ func newFetcher(o Options) *fetcher {
 				// No Proxy: it would connect on our behalf, past the guard.
 				DialContext: dialer.DialContext,
 				// Issuers are asked about once an hour. An idle connection
-				// would only be something to look after.
+				// would only have to be managed.
 				DisableKeepAlives:      true,
 				DisableCompression:     true,
 				MaxResponseHeaderBytes: 64 << 10,

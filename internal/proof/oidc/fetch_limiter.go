@@ -23,18 +23,18 @@ type fetchLimiter struct {
 
 type hostLimiter struct {
 	places chan struct{}
-	users  int // who hold or want a place
+	users  int // that hold or want a place
 }
 
 func newFetchLimiter() *fetchLimiter {
 	return &fetchLimiter{all: make(chan struct{}, maxFetches), hosts: make(map[string]*hostLimiter)}
 }
 
-// take waits for a turn at the host. The caller gives it back by calling done.
+// take waits for a place at the host. The caller releases it by calling done.
 func (t *fetchLimiter) take(ctx context.Context, host string) (done func(), err error) {
 	h := t.enter(host)
-	// First the host's place: who waits for a slow host holds nothing that
-	// others need.
+	// First the host's place: a request that waits for a slow host holds nothing
+	// that others need.
 	select {
 	case h.places <- struct{}{}:
 	case <-ctx.Done():

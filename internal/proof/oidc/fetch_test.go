@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"latchkey/internal/test/oidctest"
+	"latchkey/internal/test/testkit"
 )
 
 // Without Loopback, nothing on this machine is ever connected to.
@@ -80,11 +81,11 @@ func TestLoopbackIsForDevelopment(t *testing.T) {
 	if s := issuer.Stats(); s.Discovery != 0 || s.Connections > 1 {
 		t.Errorf("the issuer was asked: %+v", s)
 	}
-	accept(t, New(Options{Loopback: true, Timeout: patience}), token)
+	accept(t, New(Options{Loopback: true, Timeout: testkit.Patience}), token)
 }
 
-// A fetch gives back its turn, whatever comes of it, and waits for one no
-// longer than its time.
+// A fetch releases its place, whatever its outcome, and waits for one no longer
+// than its time.
 func TestFetchTakesTurns(t *testing.T) {
 	issuer := oidctest.Start(t)
 	f := newFetcher(Options{Loopback: true, MaxBytes: 1 << 20})
@@ -185,7 +186,7 @@ func TestBounded(t *testing.T) {
 	})
 }
 
-// Over TLS: a certificate that nobody vouches for is refused, and so are keys
+// Over TLS: a certificate of an unknown authority is refused, and so are keys
 // from a server without TLS.
 func TestTLS(t *testing.T) {
 	var document string
@@ -216,7 +217,7 @@ func TestTLS(t *testing.T) {
 		want     string
 	}{
 		{"good", trusted(), fmt.Sprintf(`{"issuer":%q,"jwks_uri":%q}`, s.URL, s.URL+"/keys?p=1"), ""},
-		{"nobody vouches", newFetcher(Options{Loopback: true, MaxBytes: 1000}), "{}", "the certificate of the server"},
+		{"unknown authority", newFetcher(Options{Loopback: true, MaxBytes: 1000}), "{}", "the certificate of the server"},
 		{"keys without TLS", trusted(), fmt.Sprintf(`{"issuer":%q,"jwks_uri":"http://keys.example"}`, s.URL), "jwks_uri of issuer"},
 		{"no keys", trusted(), fmt.Sprintf(`{"issuer":%q}`, s.URL), `jwks_uri of issuer "` + s.URL + `" is ""`},
 		{"keys in a file", trusted(), fmt.Sprintf(`{"issuer":%q,"jwks_uri":"file:///etc/passwd"}`, s.URL), "jwks_uri of issuer"},

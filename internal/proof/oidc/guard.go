@@ -13,8 +13,8 @@ import (
 var errPrivate = errors.New("address is not public")
 
 // notPublic lists the networks that no issuer may be in: the special-purpose
-// registries of IANA (RFC 6890), and addresses at which clouds tell machines
-// their secrets. IPv6 outside 2000::/3 is not listed, as public refuses all of
+// registries of IANA (RFC 6890), and addresses at which clouds serve
+// secrets to machines. IPv6 outside 2000::/3 is not listed, as public refuses all of
 // it: unique local and link-local addresses, multicast, ::1, and the old forms
 // of IPv4 within ::/96.
 var notPublic = prefixes(
@@ -74,7 +74,7 @@ func public(a netip.Addr) bool {
 }
 
 // control decides about each connection when its address is known and nothing
-// is sent yet. It serves as net.Dialer.Control.
+// is sent yet. It serves as [net.Dialer.Control].
 func control(loopback bool) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)

@@ -120,7 +120,7 @@ func parseKey(text jsontext.Value) (key, bool) {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return key{}, false
 	}
-	// With a private key that the issuer shows to everyone, anyone can sign.
+	// With a private key that the issuer publishes, anyone can sign.
 	if j.Use != "" && j.Use != "sig" || len(j.ID) > maxKeyID || j.Private != nil {
 		return key{}, false
 	}
@@ -194,7 +194,7 @@ func (t *token) verify(ctx context.Context, set *keySet, now func() time.Time) e
 	case !s.good:
 		return problemf(errNoKey, "its signature does not fit the keys that issuer %s publishes: send the JWT as issued", issuer)
 	case err != nil:
-		// The issuer may have taken so long that the token expired meanwhile.
+		// The issuer may have taken so long that the token has expired by now.
 		if expired := t.checkTimes(now()); expired != nil {
 			return expired
 		}

@@ -222,7 +222,7 @@ func TestVerifySignature(t *testing.T) {
 		})
 	}
 
-	t.Run("expired meanwhile", func(t *testing.T) {
+	t.Run("expired during the fetch", func(t *testing.T) {
 		parsed, err := parse(signed(t, "RS256", r, "a", payload("")))
 		if err != nil {
 			t.Fatal(err)

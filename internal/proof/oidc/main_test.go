@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"latchkey/internal/test/oidctest"
+	"latchkey/internal/test/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 
 // leak gives what is about to end the time that a busy machine may need.
 func leak() (err error) {
-	for begun := time.Now(); time.Since(begun) < patience; {
+	for begun := time.Now(); time.Since(begun) < testkit.Patience; {
 		if err = goleak.Find(
 			goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
 			goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),

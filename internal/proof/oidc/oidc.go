@@ -3,18 +3,18 @@
 // The issuer is whatever the token names, so a stranger chooses which server
 // this package asks for keys. It therefore treats issuers as hostile: it speaks
 // https only, connects to public addresses only (checked on the address that is
-// dialled, so that a name cannot change its mind), follows no redirect, uses no
+// dialled, so that a name cannot resolve differently the second time), follows no redirect, uses no
 // proxy, reads a bounded number of bytes in a bounded time, asks each issuer
-// seldom, and lets none of them hold up another. With Options.Loopback, for
-// development, issuers on this machine may be plain http.
+// seldom, and lets none of them hold up another. With
+// [Options.Loopback], for development, issuers on this machine may be plain http.
 //
 // A token is refused unless it has exactly one reading: three parts in strict
 // base64url, no repeated member, one audience, a signature by an asymmetric
 // algorithm under a key that the issuer publishes now, or did within the last
-// hour. Whether anybody here goes by the identity in it, and whether its nonce
-// fits the request, is for others to ask.
+// hour. Whether a user has the identity in it, and whether its nonce fits the
+// request, is for the caller to check.
 //
-// Every error of Verify is a *fault.Error with status 400 and the reason
+// Every error of [Verifier.Verify] is a [*fault.Error] with status 400 and the reason
 // INVALID_OIDC_TOKEN that says what is wrong and what would be right. It may
 // name the issuer and the key's id; it never repeats the token.
 package oidc
@@ -33,24 +33,24 @@ import (
 // wants.
 type Options struct {
 	// Loopback allows issuers on this machine, also by plain http. It is for
-	// development: anybody could then make the server call its own neighbours.
+	// development: any caller could then make the server call local services.
 	Loopback bool
 
 	Timeout  time.Duration    // for one verification, network and all; 5 s if 0
 	MaxBytes int64            // of a document that an issuer sends; 1 MiB if 0
 	MaxAge   time.Duration    // after which keys are fetched anew; an hour if 0
-	Now      func() time.Time // time.Now if nil
+	Now      func() time.Time // [time.Now] if nil
 }
 
-// The defaults of Options.
+// The defaults of [Options].
 const (
 	defaultTimeout  = 5 * time.Second
 	defaultMaxBytes = 1 << 20
 	defaultMaxAge   = time.Hour
 )
 
-// Verifier verifies tokens, and remembers the keys of the issuers it met. It
-// is safe for concurrent use. Make it with New.
+// Verifier verifies tokens, and remembers the keys of the issuers it has seen. It
+// is safe for concurrent use. Make it with [New].
 type Verifier struct {
 	loopback bool
 	timeout  time.Duration
@@ -93,9 +93,9 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*domain.Claims, er
 	return claims, nil
 }
 
-// Unverified returns whom a token says it is about, without any proof and
-// without asking anybody. It lets a caller look whether that identity is known
-// here before a stranger's token makes the server call an issuer.
+// Unverified returns the identity that a token claims, without any proof and
+// without network access. It lets a caller look whether that identity is known
+// before a stranger's token makes the server call an issuer.
 func (v *Verifier) Unverified(token string) (domain.OIDCSubject, error) {
 	t, err := v.read(token)
 	if err != nil {

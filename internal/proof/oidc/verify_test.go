@@ -13,12 +13,10 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/test/oidctest"
+	"latchkey/internal/test/testkit"
 )
 
 // The tests of this file verify tokens of a real issuer, a process of its own.
-
-// patience is a time-out that no issuer reaches because the machine is busy.
-const patience = 2 * time.Minute
 
 // clock stands still unless it is moved.
 type clock struct {
@@ -65,11 +63,11 @@ func refused(t *testing.T, v *Verifier, token, want string) {
 
 func TestVerify(t *testing.T) {
 	issuer := oidctest.Start(t)
-	v := New(Options{Loopback: true, Timeout: patience})
+	v := New(Options{Loopback: true, Timeout: testkit.Patience})
 	end := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
-	claims := map[string]any{"sub": "somebody", "aud": []string{"app"}, "exp": end.Unix(), "nonce": domain.NonceOf("02aa"), "email": "a@b.example"}
+	claims := map[string]any{"sub": "the subject", "aud": []string{"app"}, "exp": end.Unix(), "nonce": domain.NonceOf("02aa"), "email": "a@b.example"}
 	want := &domain.Claims{
-		OIDCSubject: domain.OIDCSubject{Issuer: issuer.URL, Audience: "app", Subject: "somebody"},
+		OIDCSubject: domain.OIDCSubject{Issuer: issuer.URL, Audience: "app", Subject: "the subject"},
 		Nonce:       domain.NonceOf("02aa"),
 		ExpiresAt:   end,
 	}
@@ -115,13 +113,13 @@ func TestVerifyRefuses(t *testing.T) {
 		{"no expiry", claims("exp", nil), "claim exp is missing"},
 		{"issuer with a slash too many", claims("iss", issuer.URL+"/"), `says that it is of issuer "` + issuer.URL + `": both must be the same text`},
 		{"issuer by another name", claims("iss", "http://localhost:"+issuer.URL[len("http://127.0.0.1:"):]), "both must be the same text"},
-		{"issuer that is none", claims("iss", issuer.URL+"/nobody"), "does not exist (HTTP status 404): claim iss must name an OpenID Connect issuer"},
+		{"issuer that is none", claims("iss", issuer.URL+"/none"), "does not exist (HTTP status 404): claim iss must name an OpenID Connect issuer"},
 		{"issuer that is not there", claims("iss", "http://127.0.0.1:1"), "cannot be reached: try again later"},
 		{"issuer in a private network", claims("iss", "https://10.255.255.1"), "is in a private network or on this machine: an issuer must have a public address"},
 		{"issuer that is a metadata server", claims("iss", "https://169.254.169.254"), "is in a private network"},
 		{"issuer without TLS", claims("iss", "http://issuer.example"), "plain http is allowed on loopback only"},
 	}
-	v := New(Options{Loopback: true, Timeout: patience})
+	v := New(Options{Loopback: true, Timeout: testkit.Patience})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			refused(t, v, issuer.MintToken(tt.token), tt.want)
@@ -159,7 +157,7 @@ func TestMisbehaviour(t *testing.T) {
 			issuer := oidctest.Start(t)
 			token := issuer.Mint(lasting(), "")
 			c := newClock()
-			v := New(Options{Loopback: true, Timeout: patience, Now: c.now})
+			v := New(Options{Loopback: true, Timeout: testkit.Patience, Now: c.now})
 			usual := v.issuers.timeout
 			if tt.hangs {
 				v.issuers.timeout = time.Second
@@ -185,11 +183,11 @@ func TestMisbehaviour(t *testing.T) {
 	}
 }
 
-// An issuer that hangs is alone in it, and asked once for all who wait.
+// An issuer that hangs holds up no other, and is asked once for all that wait.
 func TestHangingIssuerHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	bad, good := oidctest.Start(t), oidctest.Start(t)
-	v := New(Options{Loopback: true, Timeout: patience})
+	v := New(Options{Loopback: true, Timeout: testkit.Patience})
 	badToken, goodToken := bad.Mint(nil, ""), good.Mint(nil, "")
 	bad.Behave("hang")
 	const waiting = 20
@@ -218,10 +216,10 @@ func TestHangingIssuerHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// One who is gone is not waited for.
+// A caller that is gone is not waited for.
 func TestCancelledRequest(t *testing.T) {
 	issuer := oidctest.Start(t)
-	v := New(Options{Loopback: true, Timeout: patience})
+	v := New(Options{Loopback: true, Timeout: testkit.Patience})
 	token := issuer.Mint(nil, "")
 	issuer.Behave("hang")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -268,7 +266,7 @@ func TestTimeoutNamesTheStep(t *testing.T) {
 func TestRotation(t *testing.T) {
 	issuer := oidctest.Start(t)
 	c := newClock()
-	v := New(Options{Loopback: true, Timeout: patience, Now: c.now})
+	v := New(Options{Loopback: true, Timeout: testkit.Patience, Now: c.now})
 	old := issuer.Mint(lasting(), "")
 	accept(t, v, old)
 
@@ -281,7 +279,7 @@ func TestRotation(t *testing.T) {
 	// And with that the old key is gone.
 	refused(t, v, old, `it is signed by key "rsa-1" for RS256, which issuer`)
 
-	// Strangers cannot make us ask again and again.
+	// Strangers cannot make the server ask again and again.
 	stranger := issuer.MintToken(oidctest.Token{Claims: lasting(), Key: "stranger"})
 	impostor := issuer.MintToken(oidctest.Token{Claims: lasting(), Key: "impostor"})
 	for range 20 {
@@ -306,7 +304,7 @@ func TestRotation(t *testing.T) {
 // for their hour.
 func TestIssuerGoesDown(t *testing.T) {
 	issuer := oidctest.Start(t)
-	v := New(Options{Loopback: true, Timeout: patience})
+	v := New(Options{Loopback: true, Timeout: testkit.Patience})
 	good, stranger := issuer.Mint(nil, ""), issuer.MintToken(oidctest.Token{Key: "stranger"})
 	accept(t, v, good)
 	issuer.Behave("error")
@@ -314,12 +312,12 @@ func TestIssuerGoesDown(t *testing.T) {
 	accept(t, v, good)
 }
 
-// A key that the issuer takes back dies within the hour, although nobody
-// brought a token of a newer one.
+// A key that the issuer withdraws stops working within the hour, even if no
+// token of a newer one came.
 func TestRemovedKeyDies(t *testing.T) {
 	issuer := oidctest.Start(t)
 	c := newClock()
-	v := New(Options{Loopback: true, Timeout: patience, Now: c.now})
+	v := New(Options{Loopback: true, Timeout: testkit.Patience, Now: c.now})
 	token := issuer.Mint(lasting(), "")
 	accept(t, v, token)
 	issuer.Rotate()
@@ -331,7 +329,7 @@ func TestRemovedKeyDies(t *testing.T) {
 
 func TestConcurrentVerifications(t *testing.T) {
 	issuer := oidctest.Start(t)
-	v := New(Options{Loopback: true, Timeout: patience})
+	v := New(Options{Loopback: true, Timeout: testkit.Patience})
 	tokens := []string{issuer.Mint(nil, "RS256"), issuer.Mint(nil, "ES256")}
 	var all sync.WaitGroup
 	for i := range 100 {
@@ -347,7 +345,7 @@ func TestConcurrentVerifications(t *testing.T) {
 	}
 }
 
-// A fetch ends before those who wait for it, and both within the time-out.
+// A fetch ends before the requests that wait for it, and both within the time-out.
 func TestTimeouts(t *testing.T) {
 	for given, want := range map[time.Duration]time.Duration{0: defaultTimeout, 10 * time.Second: 10 * time.Second} {
 		v := New(Options{Timeout: given})

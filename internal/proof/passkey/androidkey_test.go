@@ -67,8 +67,8 @@ func TestReadKeyDescription(t *testing.T) {
 	}
 }
 
-// Behind its signature, the description is bytes of whoever made the
-// certificate. What is read of it is one sequence and no more than that.
+// Behind its signature, the description is bytes that the maker of the
+// certificate chose. What is read of it is one sequence and no more than that.
 func FuzzKeyDescription(f *testing.F) {
 	purpose, origin, all, later := authorizations()
 	f.Add(description(sequence(), sequence()))

@@ -16,7 +16,8 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 )
 
-// RSA keys below this are weak, and above that a means to keep us busy.
+// RSA keys below the minimum are weak; above the maximum they are a means to
+// keep the server busy.
 const minRSABits, maxRSABits = 2048, 4096
 
 // key is the public key of a new passkey.

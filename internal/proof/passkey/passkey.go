@@ -6,16 +6,16 @@
 // stamp later (other than ES256 and RS256); and an attestation statement that
 // is malformed or does not fit the key. It takes nothing from the network, and
 // it does not ask who made the authenticator: a statement is checked against
-// the certificate that it brings, and nobody vouches for that certificate. So
-// Registered.Attestation and Registered.AAGUID are claims, and no right may
-// depend on them.
+// the certificate that it brings, and that certificate is not traced to a root.
+// So [Registered.Attestation] and [Registered.AAGUID] are claims, and no right
+// may depend on them.
 //
 // The relying party is not a parameter of a registration. Its hash is returned,
 // and stamps are held to it afterwards.
 //
-// Invariants: a passkey that Verify returned has one text of its id (base64url
+// Invariants: a passkey that [Verify] returned has one text of its id (base64url
 // without padding) and one encoding of its key (CTAP2 canonical CBOR with
-// exactly the members of its type). Every refusal is a *fault.Error that names
+// exactly the members of its type). Every refusal is a [*fault.Error] that names
 // the fields and says what would be right; no text of a library is in it.
 package passkey
 
@@ -57,7 +57,7 @@ const (
 )
 
 // Verify checks the answer. origins lists the pages that may register; nil, or
-// a list with "*", is all. The error is a *fault.Error whose fields name the
+// a list with "*", is all. The error is a [*fault.Error] whose fields name the
 // members of the request: challenge, attestation.credentialId,
 // attestation.clientDataJson, attestation.attestationObject.
 //

@@ -93,7 +93,7 @@ func TestWorkedExample(t *testing.T) {
 }
 
 // TestPublishedVectors runs those of WebAuthn Level 3, section 16.1. Their
-// certificates lead to a root that nobody trusts, which must not matter.
+// certificates lead to a root that is not trusted, which must not matter.
 func TestPublishedVectors(t *testing.T) {
 	refused := map[string]string{
 		"packed, ES384": "only ES256",

@@ -69,7 +69,7 @@ func TestRefusedInEveryFormat(t *testing.T) {
 	})
 }
 
-// TestOrigins checks that an empty list allows nobody, and no list everybody.
+// TestOrigins checks that an empty list allows no origin, and a nil list all.
 func TestOrigins(t *testing.T) {
 	if _, err := passkey.Verify(published, nil); err != nil {
 		t.Error(err)

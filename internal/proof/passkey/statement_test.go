@@ -20,7 +20,7 @@ import (
 
 type registration = passkeytest.Registration
 
-// spoilt is one way to spoil a registration before or after it is attested.
+// spoilt is one way to damage a registration before or after it is attested.
 type spoilt struct {
 	name   string
 	before func(*registration)
@@ -83,147 +83,14 @@ func certified(format string) []spoilt {
 }
 
 func TestRefusedStatements(t *testing.T) {
-	rsaKey := passkeytest.New(t, passkeytest.RS256)
-	spare := map[passkeytest.Algorithm]*passkeytest.Key{passkeytest.ES256: passkeytest.New(t, passkeytest.ES256), passkeytest.RS256: rsaKey}
-	// changeKey puts another key of the same kind into the authenticator data.
-	changeKey := func(r *registration) {
-		const before = 32 + 1 + 4 + 16 + 2
-		r.AuthData = slices.Concat(r.AuthData[:before+len(r.ID)], spare[r.Key.Algorithm()].COSEKey())
-	}
-	noStatement := "does not verify: sig must be over authData"
+	keys := spareKeys{passkeytest.ES256: passkeytest.New(t, passkeytest.ES256), passkeytest.RS256: passkeytest.New(t, passkeytest.RS256)}
 	tests := map[passkeytest.Format][]spoilt{
-		passkeytest.PackedSelf: slices.Concat(everyStatement(noStatement), []spoilt{
-			{"other key", nil, changeKey, noStatement},
-			{"other counter", nil, func(r *registration) { r.AuthData[36] ^= 1 }, noStatement},
-			{"other flags", nil, func(r *registration) { r.AuthData[32] ^= passkeytest.UserVerified }, noStatement},
-			{"other AAGUID", nil, func(r *registration) { r.AuthData[40] ^= 1 }, noStatement},
-			{"spoilt signature", nil, flip("sig"), noStatement},
-			{"signature with a byte more", nil, func(r *registration) { r.Statement["sig"] = append(r.Statement["sig"].([]byte), 0) }, noStatement},
-			{"empty signature", nil, member("sig", []byte{}), noStatement},
-			{"algorithm of another key", nil, func(r *registration) {
-				r.Statement["alg"] = map[passkeytest.Algorithm]int{passkeytest.ES256: -257, passkeytest.RS256: -7}[r.Key.Algorithm()]
-			}, noStatement},
-			{"algorithm text", nil, member("alg", "ES256"), "wrong alg"},
-			{"algorithm positive", nil, member("alg", 7), "wrong alg"},
-			{"no algorithm", nil, without("alg"), "without alg"},
-			{"signature text", nil, member("sig", "x"), "wrong sig"},
-			{"no signature", nil, without("sig"), "without sig"},
-			{"ECDAA", nil, member("ecdaaKeyId", []byte{1}), `member "ecdaaKeyId": the format packed has only alg, sig, x5c`},
-			{"x5c text", nil, member("x5c", "x"), "wrong x5c"},
-			{"x5c null", nil, member("x5c", nil), "wrong x5c"},
-		}),
-		passkeytest.Packed: slices.Concat(everyStatement(noStatement), certified("packed"), []spoilt{
-			{"other key", nil, changeKey, noStatement},
-			{"other counter", nil, func(r *registration) { r.AuthData[36] ^= 1 }, noStatement},
-			{"spoilt signature", nil, flip("sig"), noStatement},
-			{"signed by the new key", nil, func(r *registration) {
-				self := *r
-				self.Key = &passkeytest.Key{ID: r.ID, Private: r.Key.Private, RPID: r.Key.RPID, Format: passkeytest.PackedSelf}
-				self.Attest()
-				r.Statement["sig"] = self.Statement["sig"]
-			}, noStatement},
-			{"certificate left out", nil, without("x5c"), noStatement},
-			{"unknown algorithm", nil, member("alg", -999), noStatement},
-			{"other AAGUID", certificate(func(c *x509.Certificate) {
-				c.ExtraExtensions = []pkix.Extension{{Id: passkeytest.OIDAAGUID, Value: append([]byte{4, 16}, make([]byte, 16)...)}}
-			}), nil, noStatement},
-			{"critical AAGUID", certificate(func(c *x509.Certificate) { c.ExtraExtensions[0].Critical = true }), nil, noStatement},
-			{"of an authority", certificate(func(c *x509.Certificate) { c.IsCA = true }), nil, noStatement},
-			{"other unit", certificate(func(c *x509.Certificate) { c.Subject.OrganizationalUnit = []string{"x"} }), nil, noStatement},
-			{"no country", certificate(func(c *x509.Certificate) { c.Subject.Country = nil }), nil, noStatement},
-			{"expired", certificate(func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }), nil, noStatement},
-		}),
-		passkeytest.FIDOU2F: slices.Concat(everyStatement("does not verify: sig must be over the registration data"), certified("fido-u2f"), []spoilt{
-			{"other key", nil, changeKey, "does not verify: sig must be"},
-			{"RSA key", nil, func(r *registration) { r.AuthData = rsaKey.AuthData(r.ID, rsaKey.COSEKey(), nil) }, "for an ES256 key"},
-			{"spoilt signature", nil, flip("sig"), "does not verify: sig must be"},
-			{"no signature", nil, without("sig"), "without sig"},
-			{"no certificate", nil, without("x5c"), "without x5c"},
-			{"two certificates", nil, func(r *registration) {
-				one := r.Statement["x5c"].([]any)[0]
-				r.Statement["x5c"] = []any{one, one}
-			}, "the one valid certificate"},
-			{"algorithm", nil, member("alg", -7), `member "alg"`},
-		}),
-		passkeytest.Apple: slices.Concat(everyStatement("does not verify: the nonce in the first certificate"), certified("apple"), []spoilt{
-			{"other key, other nonce", nil, changeKey, "does not verify: the nonce"},
-			{"other key, right nonce", changeKey, nil, "must be that of the new key"}, // the certificate is made for the old one
-			{"wrong nonce", certificate(func(c *x509.Certificate) {
-				v := c.ExtraExtensions[0].Value
-				v[len(v)-1] ^= 1
-			}), nil, "does not verify: the nonce"},
-			{"nonce of zeros", certificate(func(c *x509.Certificate) {
-				c.ExtraExtensions[0].Value = nonce(make([]byte, 32))
-			}), nil, "does not verify: the nonce"},
-			{"empty nonce", certificate(func(c *x509.Certificate) { c.ExtraExtensions[0].Value = nonce(nil) }), nil, "does not verify: the nonce"},
-			{"bytes after the nonce", certificate(func(c *x509.Certificate) {
-				c.ExtraExtensions[0].Value = append(c.ExtraExtensions[0].Value, 0)
-			}), nil, "must hold a nonce"},
-			{"nonce unreadable", certificate(func(c *x509.Certificate) { c.ExtraExtensions[0].Value = []byte{5, 0} }), nil, "must hold a nonce"},
-			{"no nonce", certificate(func(c *x509.Certificate) { c.ExtraExtensions = nil }), nil, "must have the extension 1.2.840.113635.100.8.2"},
-			{"issuer first", nil, func(r *registration) { slices.Reverse(r.Statement["x5c"].([]any)) }, "must have the extension"},
-			{"no certificate", nil, without("x5c"), "without x5c"},
-			{"signature", nil, member("sig", []byte{1}), "the format apple has only x5c"},
-		}),
-		passkeytest.AndroidKey: slices.Concat(everyStatement("does not verify: sig must be over authData"), certified("android-key"), []spoilt{
-			{"other key", nil, changeKey, "must be that of the new key"},
-			{"other counter", nil, func(r *registration) { r.AuthData[36] ^= 1 }, "sig must be over"},
-			{"spoilt signature", nil, flip("sig"), "sig must be over"},
-			{"other algorithm", nil, member("alg", -37), "alg must be the algorithm of the new key"},
-			{"no algorithm", nil, without("alg"), "without alg"},
-			{"no signature", nil, without("sig"), "without sig"},
-			{"no certificate", nil, without("x5c"), "without x5c"},
-			{"no description", certificate(func(c *x509.Certificate) { c.ExtraExtensions = nil }), nil, "must have the extension 1.3.6.1.4.1.11129.2.1.17"},
-			{"description unreadable", certificate(func(c *x509.Certificate) { c.ExtraExtensions[0].Value = []byte{0x30, 0} }), nil, "must hold a key description"},
-			{"bytes after the description", certificate(func(c *x509.Certificate) {
-				c.ExtraExtensions[0].Value = append(c.ExtraExtensions[0].Value, 0)
-			}), nil, "must hold a key description"},
-			describe("other challenge", func(d *passkeytest.KeyDescription) { d.Challenge = make([]byte, 32) }, "attestationChallenge"),
-			describe("no challenge", func(d *passkeytest.KeyDescription) { d.Challenge = nil }, "attestationChallenge"),
-			describe("all applications in hardware", func(d *passkeytest.KeyDescription) {
-				d.Hardware = append(d.Hardware, passkeytest.AllApplications())
-			}, "allApplications must be absent"),
-			describe("all applications in software", func(d *passkeytest.KeyDescription) {
-				d.Software = append(d.Software, passkeytest.AllApplications())
-			}, "allApplications must be absent"),
-			describe("imported", func(d *passkeytest.KeyDescription) { d.Hardware[1] = passkeytest.Origin(2) }, "origin in the key description"),
-			describe("imported says software", func(d *passkeytest.KeyDescription) {
-				d.Software = append(d.Software, passkeytest.Origin(2))
-			}, "origin in the key description"),
-			describe("of unknown origin", func(d *passkeytest.KeyDescription) { d.Hardware = d.Hardware[:1] }, "origin in the key description"),
-			describe("for encryption", func(d *passkeytest.KeyDescription) { d.Hardware[0] = passkeytest.Purpose(0, 1) }, "purpose in the key description"),
-			describe("for nothing", func(d *passkeytest.KeyDescription) { d.Hardware = d.Hardware[1:] }, "purpose in the key description"),
-		}),
-		passkeytest.TPM: slices.Concat(everyStatement("does not verify: pubArea must hold"), certified("tpm"), []spoilt{
-			{"other key", nil, changeKey, "does not verify: pubArea"},
-			{"other counter", nil, func(r *registration) { r.AuthData[36] ^= 1 }, "does not verify: pubArea"},
-			{"spoilt signature", nil, flip("sig"), "does not verify: pubArea"},
-			{"spoilt certInfo", nil, flip("certInfo"), "does not verify: pubArea"},
-			{"spoilt pubArea", nil, flip("pubArea"), "does not verify: pubArea"},
-			{"truncated certInfo", nil, func(r *registration) { r.Statement["certInfo"] = r.Statement["certInfo"].([]byte)[:20] }, "does not verify: pubArea"},
-			{"empty pubArea", nil, member("pubArea", []byte{}), "does not verify: pubArea"},
-			{"pubArea text", nil, member("pubArea", "x"), "wrong pubArea"},
-			{"certInfo text", nil, member("certInfo", "x"), "wrong certInfo"},
-			{"TPM 1.2", nil, member("ver", "1.2"), "does not verify: pubArea"},
-			{"version bytes", nil, member("ver", []byte("2.0")), "wrong ver"},
-			{"no version", nil, without("ver"), "without ver"},
-			{"no certInfo", nil, without("certInfo"), "without certInfo"},
-			{"no pubArea", nil, without("pubArea"), "without pubArea"},
-			{"unknown algorithm", nil, member("alg", -999), "does not verify: pubArea"},
-			certify("wrong magic", func(c *passkeytest.Certification) { c.Magic = 1 }),
-			certify("a quote", func(c *passkeytest.Certification) { c.Type = 0x8018 }),
-			certify("other data", func(c *passkeytest.Certification) { c.ExtraData = make([]byte, 32) }),
-			certify("other name", func(c *passkeytest.Certification) { c.Name = passkeytest.TPMName([]byte("other")) }),
-			certify("other attributes", func(c *passkeytest.Certification) { c.PubArea[7] ^= 1 }), // the name is that of the old ones
-			certify("other key in pubArea", func(c *passkeytest.Certification) {
-				c.PubArea[len(c.PubArea)-1] ^= 1
-				c.Name = passkeytest.TPMName(c.PubArea)
-			}),
-			{"subject in the certificate", certificate(func(c *x509.Certificate) { c.Subject.CommonName = "x" }), nil, "section 8.3.1"},
-			{"no usage in the certificate", certificate(func(c *x509.Certificate) { c.UnknownExtKeyUsage = nil }), nil, "section 8.3.1"},
-			{"no maker in the certificate", certificate(func(c *x509.Certificate) { c.ExtraExtensions = nil }), nil, "section 8.3.1"},
-			{"expired", certificate(func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }), nil, "section 8.3.1"},
-		}),
+		passkeytest.PackedSelf: keys.spoilPackedSelf(),
+		passkeytest.Packed:     keys.spoilPacked(),
+		passkeytest.FIDOU2F:    keys.spoilFIDOU2F(),
+		passkeytest.Apple:      keys.spoilApple(),
+		passkeytest.AndroidKey: keys.spoilAndroidKey(),
+		passkeytest.TPM:        keys.spoilTPM(),
 	}
 	each(t, func(t *testing.T, key *passkeytest.Key) {
 		if key.Format == passkeytest.None {
@@ -249,8 +116,170 @@ func TestRefusedStatements(t *testing.T) {
 	})
 }
 
-// TestAndroidLists checks that both lists count, and that others' authorizations
-// do not disturb.
+// spareKeys are further keys, by their algorithm.
+type spareKeys map[passkeytest.Algorithm]*passkeytest.Key
+
+// replace puts another key of the same kind into the authenticator data.
+func (k spareKeys) replace(r *registration) {
+	const before = 32 + 1 + 4 + 16 + 2
+	r.AuthData = slices.Concat(r.AuthData[:before+len(r.ID)], k[r.Key.Algorithm()].COSEKey())
+}
+
+const notOverAuthData = "does not verify: sig must be over authData"
+
+func (k spareKeys) spoilPackedSelf() []spoilt {
+	return slices.Concat(everyStatement(notOverAuthData), []spoilt{
+		{"other key", nil, k.replace, notOverAuthData},
+		{"other counter", nil, func(r *registration) { r.AuthData[36] ^= 1 }, notOverAuthData},
+		{"other flags", nil, func(r *registration) { r.AuthData[32] ^= passkeytest.UserVerified }, notOverAuthData},
+		{"other AAGUID", nil, func(r *registration) { r.AuthData[40] ^= 1 }, notOverAuthData},
+		{"spoilt signature", nil, flip("sig"), notOverAuthData},
+		{"signature with a byte more", nil, func(r *registration) { r.Statement["sig"] = append(r.Statement["sig"].([]byte), 0) }, notOverAuthData},
+		{"empty signature", nil, member("sig", []byte{}), notOverAuthData},
+		{"algorithm of another key", nil, func(r *registration) {
+			r.Statement["alg"] = map[passkeytest.Algorithm]int{passkeytest.ES256: -257, passkeytest.RS256: -7}[r.Key.Algorithm()]
+		}, notOverAuthData},
+		{"algorithm text", nil, member("alg", "ES256"), "wrong alg"},
+		{"algorithm positive", nil, member("alg", 7), "wrong alg"},
+		{"no algorithm", nil, without("alg"), "without alg"},
+		{"signature text", nil, member("sig", "x"), "wrong sig"},
+		{"no signature", nil, without("sig"), "without sig"},
+		{"ECDAA", nil, member("ecdaaKeyId", []byte{1}), `member "ecdaaKeyId": the format packed has only alg, sig, x5c`},
+		{"x5c text", nil, member("x5c", "x"), "wrong x5c"},
+		{"x5c null", nil, member("x5c", nil), "wrong x5c"},
+	})
+}
+
+func (k spareKeys) spoilPacked() []spoilt {
+	return slices.Concat(everyStatement(notOverAuthData), certified("packed"), []spoilt{
+		{"other key", nil, k.replace, notOverAuthData},
+		{"other counter", nil, func(r *registration) { r.AuthData[36] ^= 1 }, notOverAuthData},
+		{"spoilt signature", nil, flip("sig"), notOverAuthData},
+		{"signed by the new key", nil, func(r *registration) {
+			self := *r
+			self.Key = &passkeytest.Key{ID: r.ID, Private: r.Key.Private, RPID: r.Key.RPID, Format: passkeytest.PackedSelf}
+			self.Attest()
+			r.Statement["sig"] = self.Statement["sig"]
+		}, notOverAuthData},
+		{"certificate left out", nil, without("x5c"), notOverAuthData},
+		{"unknown algorithm", nil, member("alg", -999), notOverAuthData},
+		{"other AAGUID", certificate(func(c *x509.Certificate) {
+			c.ExtraExtensions = []pkix.Extension{{Id: passkeytest.OIDAAGUID, Value: append([]byte{4, 16}, make([]byte, 16)...)}}
+		}), nil, notOverAuthData},
+		{"critical AAGUID", certificate(func(c *x509.Certificate) { c.ExtraExtensions[0].Critical = true }), nil, notOverAuthData},
+		{"of an authority", certificate(func(c *x509.Certificate) { c.IsCA = true }), nil, notOverAuthData},
+		{"other unit", certificate(func(c *x509.Certificate) { c.Subject.OrganizationalUnit = []string{"x"} }), nil, notOverAuthData},
+		{"no country", certificate(func(c *x509.Certificate) { c.Subject.Country = nil }), nil, notOverAuthData},
+		{"expired", certificate(func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }), nil, notOverAuthData},
+	})
+}
+
+func (k spareKeys) spoilFIDOU2F() []spoilt {
+	rsaKey := k[passkeytest.RS256]
+	return slices.Concat(everyStatement("does not verify: sig must be over the registration data"), certified("fido-u2f"), []spoilt{
+		{"other key", nil, k.replace, "does not verify: sig must be"},
+		{"RSA key", nil, func(r *registration) { r.AuthData = rsaKey.AuthData(r.ID, rsaKey.COSEKey(), nil) }, "for an ES256 key"},
+		{"spoilt signature", nil, flip("sig"), "does not verify: sig must be"},
+		{"no signature", nil, without("sig"), "without sig"},
+		{"no certificate", nil, without("x5c"), "without x5c"},
+		{"two certificates", nil, func(r *registration) {
+			one := r.Statement["x5c"].([]any)[0]
+			r.Statement["x5c"] = []any{one, one}
+		}, "the one valid certificate"},
+		{"algorithm", nil, member("alg", -7), `member "alg"`},
+	})
+}
+
+func (k spareKeys) spoilApple() []spoilt {
+	return slices.Concat(everyStatement("does not verify: the nonce in the first certificate"), certified("apple"), []spoilt{
+		{"other key, other nonce", nil, k.replace, "does not verify: the nonce"},
+		{"other key, right nonce", k.replace, nil, "must be that of the new key"}, // the certificate is made for the old one
+		{"wrong nonce", certificate(func(c *x509.Certificate) {
+			v := c.ExtraExtensions[0].Value
+			v[len(v)-1] ^= 1
+		}), nil, "does not verify: the nonce"},
+		{"nonce of zeros", certificate(func(c *x509.Certificate) {
+			c.ExtraExtensions[0].Value = nonce(make([]byte, 32))
+		}), nil, "does not verify: the nonce"},
+		{"empty nonce", certificate(func(c *x509.Certificate) { c.ExtraExtensions[0].Value = nonce(nil) }), nil, "does not verify: the nonce"},
+		{"bytes after the nonce", certificate(func(c *x509.Certificate) {
+			c.ExtraExtensions[0].Value = append(c.ExtraExtensions[0].Value, 0)
+		}), nil, "must hold a nonce"},
+		{"nonce unreadable", certificate(func(c *x509.Certificate) { c.ExtraExtensions[0].Value = []byte{5, 0} }), nil, "must hold a nonce"},
+		{"no nonce", certificate(func(c *x509.Certificate) { c.ExtraExtensions = nil }), nil, "must have the extension 1.2.840.113635.100.8.2"},
+		{"issuer first", nil, func(r *registration) { slices.Reverse(r.Statement["x5c"].([]any)) }, "must have the extension"},
+		{"no certificate", nil, without("x5c"), "without x5c"},
+		{"signature", nil, member("sig", []byte{1}), "the format apple has only x5c"},
+	})
+}
+
+func (k spareKeys) spoilAndroidKey() []spoilt {
+	return slices.Concat(everyStatement(notOverAuthData), certified("android-key"), []spoilt{
+		{"other key", nil, k.replace, "must be that of the new key"},
+		{"other counter", nil, func(r *registration) { r.AuthData[36] ^= 1 }, "sig must be over"},
+		{"spoilt signature", nil, flip("sig"), "sig must be over"},
+		{"other algorithm", nil, member("alg", -37), "alg must be the algorithm of the new key"},
+		{"no algorithm", nil, without("alg"), "without alg"},
+		{"no signature", nil, without("sig"), "without sig"},
+		{"no certificate", nil, without("x5c"), "without x5c"},
+		{"no description", certificate(func(c *x509.Certificate) { c.ExtraExtensions = nil }), nil, "must have the extension 1.3.6.1.4.1.11129.2.1.17"},
+		{"description unreadable", certificate(func(c *x509.Certificate) { c.ExtraExtensions[0].Value = []byte{0x30, 0} }), nil, "must hold a key description"},
+		{"bytes after the description", certificate(func(c *x509.Certificate) {
+			c.ExtraExtensions[0].Value = append(c.ExtraExtensions[0].Value, 0)
+		}), nil, "must hold a key description"},
+		describe("other challenge", func(d *passkeytest.KeyDescription) { d.Challenge = make([]byte, 32) }, "attestationChallenge"),
+		describe("no challenge", func(d *passkeytest.KeyDescription) { d.Challenge = nil }, "attestationChallenge"),
+		describe("all applications in hardware", func(d *passkeytest.KeyDescription) {
+			d.Hardware = append(d.Hardware, passkeytest.AllApplications())
+		}, "allApplications must be absent"),
+		describe("all applications in software", func(d *passkeytest.KeyDescription) {
+			d.Software = append(d.Software, passkeytest.AllApplications())
+		}, "allApplications must be absent"),
+		describe("imported", func(d *passkeytest.KeyDescription) { d.Hardware[1] = passkeytest.Origin(2) }, "origin in the key description"),
+		describe("imported says software", func(d *passkeytest.KeyDescription) {
+			d.Software = append(d.Software, passkeytest.Origin(2))
+		}, "origin in the key description"),
+		describe("of unknown origin", func(d *passkeytest.KeyDescription) { d.Hardware = d.Hardware[:1] }, "origin in the key description"),
+		describe("for encryption", func(d *passkeytest.KeyDescription) { d.Hardware[0] = passkeytest.Purpose(0, 1) }, "purpose in the key description"),
+		describe("for nothing", func(d *passkeytest.KeyDescription) { d.Hardware = d.Hardware[1:] }, "purpose in the key description"),
+	})
+}
+
+func (k spareKeys) spoilTPM() []spoilt {
+	return slices.Concat(everyStatement("does not verify: pubArea must hold"), certified("tpm"), []spoilt{
+		{"other key", nil, k.replace, "does not verify: pubArea"},
+		{"other counter", nil, func(r *registration) { r.AuthData[36] ^= 1 }, "does not verify: pubArea"},
+		{"spoilt signature", nil, flip("sig"), "does not verify: pubArea"},
+		{"spoilt certInfo", nil, flip("certInfo"), "does not verify: pubArea"},
+		{"spoilt pubArea", nil, flip("pubArea"), "does not verify: pubArea"},
+		{"truncated certInfo", nil, func(r *registration) { r.Statement["certInfo"] = r.Statement["certInfo"].([]byte)[:20] }, "does not verify: pubArea"},
+		{"empty pubArea", nil, member("pubArea", []byte{}), "does not verify: pubArea"},
+		{"pubArea text", nil, member("pubArea", "x"), "wrong pubArea"},
+		{"certInfo text", nil, member("certInfo", "x"), "wrong certInfo"},
+		{"TPM 1.2", nil, member("ver", "1.2"), "does not verify: pubArea"},
+		{"version bytes", nil, member("ver", []byte("2.0")), "wrong ver"},
+		{"no version", nil, without("ver"), "without ver"},
+		{"no certInfo", nil, without("certInfo"), "without certInfo"},
+		{"no pubArea", nil, without("pubArea"), "without pubArea"},
+		{"unknown algorithm", nil, member("alg", -999), "does not verify: pubArea"},
+		certify("wrong magic", func(c *passkeytest.Certification) { c.Magic = 1 }),
+		certify("a quote", func(c *passkeytest.Certification) { c.Type = 0x8018 }),
+		certify("other data", func(c *passkeytest.Certification) { c.ExtraData = make([]byte, 32) }),
+		certify("other name", func(c *passkeytest.Certification) { c.Name = passkeytest.TPMName([]byte("other")) }),
+		certify("other attributes", func(c *passkeytest.Certification) { c.PubArea[7] ^= 1 }), // the name is that of the old ones
+		certify("other key in pubArea", func(c *passkeytest.Certification) {
+			c.PubArea[len(c.PubArea)-1] ^= 1
+			c.Name = passkeytest.TPMName(c.PubArea)
+		}),
+		{"subject in the certificate", certificate(func(c *x509.Certificate) { c.Subject.CommonName = "x" }), nil, "section 8.3.1"},
+		{"no usage in the certificate", certificate(func(c *x509.Certificate) { c.UnknownExtKeyUsage = nil }), nil, "section 8.3.1"},
+		{"no maker in the certificate", certificate(func(c *x509.Certificate) { c.ExtraExtensions = nil }), nil, "section 8.3.1"},
+		{"expired", certificate(func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }), nil, "section 8.3.1"},
+	})
+}
+
+// TestAndroidLists checks that both lists count, and that other authorizations
+// are ignored.
 func TestAndroidLists(t *testing.T) {
 	key := passkeytest.New(t, passkeytest.ES256)
 	key.Format = passkeytest.AndroidKey

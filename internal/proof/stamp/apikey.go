@@ -78,7 +78,7 @@ func readAttested(value string) (*Stamp, error) {
 // decode reads the key and the signature, of which the key has size bytes.
 func (s *Stamp) decode(size int) (err error) {
 	// Whether the key is a point is seen when it is parsed, which is only worth
-	// its time for a key that somebody has.
+	// its time for a key that a user has registered.
 	if raw, err := hex.DecodeString(s.PublicKey); err != nil || len(raw) != size {
 		return fmt.Errorf("publicKey must be the %d hex digits of a key for %s", 2*size, s.Scheme)
 	}

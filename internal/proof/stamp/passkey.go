@@ -31,7 +31,7 @@ func (p Passkey) allows(origin string) bool {
 
 // VerifyPasskey checks that the passkey signed body, by the steps of WebAuthn
 // section 7.2 that apply here. It returns the authenticator's signature
-// counter; that it grows is for the caller to see, who keeps the last one.
+// counter; that it grows is for the caller to check, which keeps the last one.
 //
 // User verification is not demanded: clients ask for it as "preferred" only.
 func (v *Verifier) VerifyPasskey(s *Stamp, body []byte, p Passkey) (counter uint32, err error) {
@@ -96,7 +96,8 @@ func (v *Verifier) passkey(cose []byte) (passkeyVerifier, error) {
 	return key, nil
 }
 
-// RSA keys below this are weak, and above that a means to keep us busy.
+// RSA keys below the minimum are weak; above the maximum they are a means to
+// keep the server busy.
 const minRSABits, maxRSABits = 2048, 8192
 
 func parseCOSE(cose []byte) (passkeyVerifier, error) {

@@ -1,17 +1,18 @@
 // Package stamp reads the signature that a request carries in a header, and
 // checks it over the exact bytes of the request's body.
 //
-// A stamp says which key signed; whether anybody owns that key, and what the
-// owner may do, is for others to ask. A stamp is therefore read first (Read),
-// its key looked up, and then verified (Verifier). Nothing here knows a store.
+// A stamp says which key signed; whether a user owns that key, and what the
+// owner may do, is for the caller to check. A stamp is therefore read first
+// ([Read]), its key looked up, and then verified ([Verifier]). Nothing here
+// knows a store.
 //
 // The package refuses everything that has more than one reading: two stamps,
 // members that are repeated, unknown or missing, base64 with stray characters
-// or bits. It never repairs and never guesses. Each refusal is a *fault.Error
+// or bits. It never repairs and never guesses. Each refusal is a [*fault.Error]
 // that says what is wrong and what would be right, and repeats no more than a
 // few characters of what was sent.
 //
-// Invariants: a Stamp that Read returned is well-formed, and one key has one
+// Invariants: a [Stamp] that [Read] returned is well-formed, and one key has one
 // text in it (lower-case hex; base64url without padding); only bytes that were
 // received are verified, never a re-encoding of them.
 package stamp
@@ -27,7 +28,7 @@ import (
 // Scheme names how a stamp is signed, as the interface does.
 type Scheme string
 
-// The schemes. All but Webauthn are those of API keys.
+// The schemes. All but [Webauthn] are those of API keys.
 const (
 	P256            Scheme = "SIGNATURE_SCHEME_TK_API_P256"
 	Secp256k1       Scheme = "SIGNATURE_SCHEME_TK_API_SECP256K1"
@@ -63,8 +64,7 @@ const (
 )
 
 // maxHeader bounds a header's value. The largest honest ones are a passkey's
-// with an RSA signature, of about 2 KiB, and a token of an issuer that likes to
-// talk.
+// with an RSA signature, of about 2 KiB, and a token with many claims.
 const maxHeader = 8 << 10
 
 // Stamp is a stamp as it was sent: well-formed, not yet verified.
@@ -137,7 +137,7 @@ func missing(h http.Header) error {
 	return fault.New(fault.Unauthenticated, fault.ReasonSignatureMissing, "%s", message)
 }
 
-// invalid refuses a stamp that is there but no good.
+// invalid refuses a stamp that is present but invalid.
 func invalid(format string, args ...any) *fault.Error {
 	return fault.New(fault.Unauthenticated, fault.ReasonSignatureInvalid, format, args...)
 }

@@ -78,32 +78,41 @@ func TestReadSpelling(t *testing.T) {
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
-	const (
-		none      = "cannot authenticate public API activity request without a stamp (X-Stamp/X-Stamp-Webauthn header)"
-		malformed = "malformed activity stamp: "
-		apiKey    = "could not extract api key stamp: "
-		webauthn  = "could not extract webauthn stamp: "
-	)
-	type refusal struct {
-		name   string
-		header http.Header
-		prefix string
-		parts  []string
-	}
-	var tests []refusal
-	add := func(name string, h http.Header, prefix string, parts ...string) {
-		tests = append(tests, refusal{name, h, prefix, parts})
-	}
+// The beginnings of refusals, which clients recognise.
+const (
+	noStamp     = "cannot authenticate public API activity request without a stamp (X-Stamp/X-Stamp-Webauthn header)"
+	badStamp    = "malformed activity stamp: "
+	badAPIKey   = "could not extract api key stamp: "
+	badWebauthn = "could not extract webauthn stamp: "
+)
 
-	add("no header", nil, none)
-	add("other headers", http.Header{"Authorization": {"x"}}, none)
-	add("X-Session only", one("X-Session", "x"), none, ": X-Session can only read: send X-Stamp or X-Stamp-Webauthn")
-	add("both stamps", http.Header{"X-Stamp": {p256Header}, "X-Stamp-Webauthn": {webauthnHeader}}, malformed, "both", "send one of them")
-	add("X-Stamp twice", http.Header{"X-Stamp": {p256Header, p256Header}}, malformed, "X-Stamp is present 2 times")
-	add("X-Stamp-Webauthn twice", http.Header{"X-Stamp-Webauthn": {webauthnHeader, ""}}, malformed, "X-Stamp-Webauthn is present 2 times")
+// refuses checks that headers are refused with a message that begins with
+// prefix and contains all parts.
+func refuses(t *testing.T, name string, h http.Header, prefix string, parts ...string) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		reason := fault.ReasonSignatureInvalid
+		if prefix == noStamp {
+			reason = fault.ReasonSignatureMissing
+		}
+		_, err := Read(h)
+		wantRefusal(t, err, reason, prefix, parts...)
+	})
+}
 
-	stamp := func(name, value string, parts ...string) { add(name, one("X-Stamp", value), apiKey, parts...) }
+func TestReadRefusesHeaders(t *testing.T) {
+	refuses(t, "no header", nil, noStamp)
+	refuses(t, "other headers", http.Header{"Authorization": {"x"}}, noStamp)
+	refuses(t, "X-Session only", one("X-Session", "x"), noStamp, ": X-Session can only read: send X-Stamp or X-Stamp-Webauthn")
+	refuses(t, "both stamps", http.Header{"X-Stamp": {p256Header}, "X-Stamp-Webauthn": {webauthnHeader}}, badStamp, "both", "send one of them")
+	refuses(t, "X-Stamp twice", http.Header{"X-Stamp": {p256Header, p256Header}}, badStamp, "X-Stamp is present 2 times")
+	refuses(t, "X-Stamp-Webauthn twice", http.Header{"X-Stamp-Webauthn": {webauthnHeader, ""}}, badStamp, "X-Stamp-Webauthn is present 2 times")
+}
+
+func TestReadRefusesAPIKeyStamp(t *testing.T) {
+	stamp := func(name, value string, parts ...string) {
+		refuses(t, name, one("X-Stamp", value), badAPIKey, parts...)
+	}
 	stamp("empty", "", "not valid JSON")
 	stamp("plain JSON", `{"publicKey":""}`, "not base64url", `'{' at position 0`)
 	stamp("standard alphabet", "ab+/", "use base64url")
@@ -139,13 +148,15 @@ func TestReadRefuses(t *testing.T) {
 	stamp("signature not hex", apiKeyHeader(p256Key, P256, "zz"), "signature must be hex")
 	stamp("signature odd", apiKeyHeader(p256Key, P256, p256Sig[1:]), "signature must be hex")
 	stamp("signature empty", apiKeyHeader(p256Key, P256, ""), "signature must be hex")
+}
 
+func TestReadRefusesWebauthnStamp(t *testing.T) {
 	passkey := func(name, old, value string, parts ...string) {
 		changed := strings.Replace(webauthnHeader, old, value, 1)
 		if changed == webauthnHeader {
 			t.Fatalf("%s: nothing changed", name)
 		}
-		add("passkey: "+name, one("X-Stamp-Webauthn", changed), webauthn, parts...)
+		refuses(t, name, one("X-Stamp-Webauthn", changed), badWebauthn, parts...)
 	}
 	passkey("empty", webauthnHeader, "", "not valid JSON")
 	passkey("neither JSON nor base64url", webauthnHeader, "@", "read as base64url", "'@' at position 0")
@@ -170,16 +181,5 @@ func TestReadRefuses(t *testing.T) {
 		{"client data with a bad challenge", `{"type":"a","challenge":"*","origin":"x"}`, "member challenge: it is not base64url"},
 	} {
 		passkey(c.name, clientData, encode(c.text), "member clientDataJson: ", c.part)
-	}
-
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			reason := fault.ReasonSignatureInvalid
-			if tt.prefix == none {
-				reason = fault.ReasonSignatureMissing
-			}
-			_, err := Read(tt.header)
-			wantRefusal(t, err, reason, tt.prefix, tt.parts...)
-		})
 	}
 }

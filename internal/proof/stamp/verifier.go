@@ -14,8 +14,8 @@ type Verifier struct {
 	passkeys remembered[passkeyVerifier]
 }
 
-// VerifyAPIKey checks that the stamp's own key signed body. That the key may
-// speak for anyone is not implied.
+// VerifyAPIKey checks that the stamp's own key signed body. Whether the key
+// belongs to a user is not checked.
 func (v *Verifier) VerifyAPIKey(s *Stamp, body []byte) error {
 	if s.Scheme.Curve() == "" {
 		return invalid("could not verify api key signature: the stamp is not that of an API key")

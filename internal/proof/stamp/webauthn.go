@@ -105,7 +105,7 @@ func (a *assertion) readClientData() error {
 }
 
 // compact writes a stamp in one form, whatever spaces, order, escapes and
-// padding it was sent with; Read accepts it. Base64url needs no escaping.
+// padding it was sent with; [Read] accepts it. Base64url needs no escaping.
 func compact(raw map[string][]byte, names []string) string {
 	parts := make([]string, len(names))
 	for i, name := range names {

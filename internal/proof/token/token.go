@@ -1,9 +1,9 @@
 // Package token writes and reads the tokens that the server itself issues: the
-// sessions that clients keep after a login, the proofs that somebody reads a
-// contact's mail, and the sessions that may only read.
+// sessions that clients keep after a login, the proofs that a user receives what
+// is sent to a contact, and the sessions that may only read.
 //
-// All are signed by the server's identity, and each kind by its own header, so
-// that none can be used as another. Reading one checks its form, its signature
+// All are signed by the server's keys, and each kind has its own header, so that
+// none can be used as another. Reading one checks its form, its signature
 // and its end, in this order, and reveals nothing else about it.
 package token
 
@@ -22,7 +22,7 @@ import (
 	"latchkey/internal/keys/curve"
 )
 
-// Signer is the server's identity.
+// Signer is the server's keys.
 type Signer interface {
 	SignToken(headerDotPayload []byte) (raw64 []byte, err error)
 	SignSession(headerDotPayload []byte) (raw64 []byte, err error)
@@ -35,8 +35,8 @@ const (
 	sessionHeader      = `{"typ":"latchkey-session","alg":"ES256"}`
 )
 
-// Login is what a client keeps of a login: who it is, and for how long its key
-// is good. It authenticates nothing; requests are stamped with the key.
+// Login is what a client keeps of a login: the user, and for how long its key
+// is valid. It authenticates nothing; requests are stamped with the key.
 type Login struct {
 	ExpiresAt      time.Time
 	PublicKey      string
@@ -53,7 +53,7 @@ func WriteLogin(s Signer, l Login) (string, error) {
 	return write(s.SignSession, loginHeader, payload)
 }
 
-// Verification says that whoever holds a key reads what is sent to a contact.
+// Verification says that the holder of a key receives what is sent to a contact.
 type Verification struct {
 	ID             string
 	OrganizationID string // in which the code was sent

@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-// signer is a server's identity.
+// signer is a server's keys.
 type signer struct{ key *ecdsa.PrivateKey }
 
 func newSigner(t testing.TB) signer {

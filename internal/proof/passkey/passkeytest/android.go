@@ -22,7 +22,7 @@ func Origin(origin int) Authorization { return authorization(702, must(asn1.Mars
 // AllApplications says that every application may use the key.
 func AllApplications() Authorization { return authorization(600, asn1.NullBytes) }
 
-// KeySize is an authorization that nobody looks at.
+// KeySize is an authorization that no check reads.
 func KeySize(bits int) Authorization { return authorization(3, must(asn1.Marshal(bits))) }
 
 func authorization(tag int, value []byte) Authorization {

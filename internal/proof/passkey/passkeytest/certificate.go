@@ -22,8 +22,8 @@ var (
 	oidAIKUsage = asn1.ObjectIdentifier{2, 23, 133, 8, 3}
 )
 
-// certify issues a certificate for a public key. Its issuer is nobody that
-// anybody trusts.
+// certify issues a certificate for a public key, by an issuer that is not
+// trusted.
 func (r *Registration) certify(template *x509.Certificate, public crypto.PublicKey) (leaf, issuer []byte) {
 	ca := attester()
 	parent := &x509.Certificate{

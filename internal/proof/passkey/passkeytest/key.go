@@ -2,9 +2,9 @@
 // passkeys in every format of attestation that the service knows, and stamps
 // requests with them afterwards.
 //
-// Register and Stamp do what honest hardware and an honest browser do. A test
-// that wants something else takes the steps one by one: Begin, changes, Attest,
-// more changes, Answer.
+// [Key.Register] and [Key.Stamp] do what honest hardware and an honest browser
+// do. A test that wants something else takes the steps one by one: [Key.Begin],
+// changes, [Registration.Attest], more changes, [Registration.Answer].
 package passkeytest
 
 import (

@@ -44,8 +44,9 @@ func (f Format) Wire() string {
 	return string(f)
 }
 
-// Registration is a registration under way. What is changed before Attest is
-// attested to; what is changed after it makes the statement a lie.
+// Registration is a registration in progress. What is changed before
+// [Registration.Attest] is attested to; what is changed after it makes the
+// statement false.
 type Registration struct {
 	Key        *Key
 	Challenge  string

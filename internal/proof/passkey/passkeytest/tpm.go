@@ -93,8 +93,8 @@ func tpmAltName() []byte {
 	attribute := func(last int, value string) pkix.RelativeDistinguishedNameSET {
 		return pkix.RelativeDistinguishedNameSET{{Type: asn1.ObjectIdentifier{2, 23, 133, 2, last}, Value: value}}
 	}
-	const nobody = "id:FFFFF1D0" // of the conformance tests
-	name := must(asn1.Marshal(pkix.RDNSequence{attribute(1, nobody), attribute(2, "Latchkey"), attribute(3, "id:13")}))
+	const manufacturer = "id:FFFFF1D0" // of the conformance tests
+	name := must(asn1.Marshal(pkix.RDNSequence{attribute(1, manufacturer), attribute(2, "Latchkey"), attribute(3, "id:13")}))
 	const directoryName = 4
 	return must(asn1.Marshal([]asn1.RawValue{{Class: asn1.ClassContextSpecific, Tag: directoryName, IsCompound: true, Bytes: name}}))
 }
