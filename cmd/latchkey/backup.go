@@ -27,7 +27,7 @@ type restoreCommand struct {
 	Replace bool   `help:"Put a database that is already there aside."`
 }
 
-// Run copies the database of a server, which may run meanwhile.
+// Run copies the database of a server, which may be running.
 func (cmd backupCommand) Run(ctx context.Context) error {
 	store, err := initCommand{Config: cmd.Config, Data: cmd.Data}.storeURL()
 	if err != nil {
@@ -109,7 +109,7 @@ func describeFile(name string, s sqlite.Summary) fileSummary {
 }
 
 // usePostgres refuses, and shows the command that does it. libpq would not
-// take the settings that are ours, and nobody should see the password.
+// take the settings that are ours, and the password must not be shown.
 func usePostgres(store, what string, command func(url string) string) error {
 	u, err := url.Parse(store)
 	if err != nil {

@@ -61,7 +61,7 @@ func (cmd callCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Nobody needs a server to learn what is wrong.
+	// No server is needed to say what is wrong.
 	if err := op.check(given); err != nil {
 		return invalid(err)
 	}
@@ -181,7 +181,7 @@ func (op *operation) body(c *client.Client, given []byte) ([]byte, error) {
 	return c.QueryBody(jsontext.Value(given))
 }
 
-// show prints the reply and tells by the exit status what became of it.
+// show prints the reply and tells the outcome by the exit status.
 func (cmd *callCommand) show(op *operation, reply []byte) error {
 	if op.path == nil {
 		return printReply(reply)
@@ -212,7 +212,7 @@ func (cmd *callCommand) show(op *operation, reply []byte) error {
 	}
 	var pending *client.PendingError
 	if errors.As(outcome, &pending) {
-		fmt.Fprintf(os.Stderr, "latchkey: %v\n  whoever may approve it: latchkey call approve_activity --json '{\"fingerprint\":\"%s\"}'\n",
+		fmt.Fprintf(os.Stderr, "latchkey: %v\n  to approve it: latchkey call approve_activity --json '{\"fingerprint\":\"%s\"}'\n",
 			outcome, body.Activity.Fingerprint)
 		return exitStatus(callPending)
 	}

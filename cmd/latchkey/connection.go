@@ -14,7 +14,7 @@ import (
 	"latchkey/internal/secretfile"
 )
 
-// connection is how commands reach a server, and as whom.
+// connection is how commands reach a server, and as which user.
 type connection struct {
 	Data         string `default:"./latchkey-data" placeholder:"DIR" help:"Data folder of a dev server; gives what the other flags leave out. Default: ${default}."`
 	URL          string `placeholder:"URL" help:"Base address of the server."`

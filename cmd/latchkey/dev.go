@@ -69,9 +69,8 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, s *store.Stor
 	if err != nil {
 		return err
 	}
-	// The file is written before the organization is founded: whatever moment
-	// a crash picks, the next start has the key of the organization that it
-	// finds. And it is written when the address is known, because scripts wait
+	// The file is written before the organization is created: whenever a crash
+	// comes, the next start has the key of the organization that it finds. And it is written when the address is known, because scripts wait
 	// for it.
 	file, err := readDevFile(cmd.Data)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +84,7 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, s *store.Stor
 	if err := file.write(cmd.Data); err != nil {
 		return err
 	}
-	if err := file.found(ctx, s); err != nil {
+	if err := file.ensureOrganization(ctx, s); err != nil {
 		return err
 	}
 	cmd.greet(c, file)
@@ -99,8 +98,8 @@ func dataFile(dir string) string { return filepath.Join(dir, "latchkey.db") }
 
 func devPath(dir string) string { return filepath.Join(dir, "dev.json") }
 
-// found makes sure that the store holds the organization.
-func (f *devFile) found(ctx context.Context, s *store.Store) error {
+// ensureOrganization creates the organization unless the store holds it.
+func (f *devFile) ensureOrganization(ctx context.Context, s *store.Store) error {
 	if err := engine.Exists(ctx, s, f.OrganizationID); !errors.Is(err, store.ErrNoOrganization) {
 		return err
 	}

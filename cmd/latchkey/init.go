@@ -32,8 +32,8 @@ type initCommand struct {
 	Duplicate    bool   `help:"Create the organization even if one with this name exists."`
 }
 
-// founder is what init takes, checked by the rules of the interface.
-type founder struct {
+// initParameters is what init takes, checked by the rules of the interface.
+type initParameters struct {
 	Organization string `json:"organization" check:"required,label" doc:"Name of the organization."`
 	User         string `json:"user" check:"required,label" doc:"Name of the root user."`
 	Email        string `json:"email,omitzero" check:"email" doc:"E-mail address of the root user."`
@@ -80,12 +80,12 @@ func (cmd initCommand) Run(ctx context.Context) error {
 }
 
 func (cmd initCommand) check() error {
-	given, err := json.Marshal(founder{cmd.Organization, cmd.User, cmd.Email})
+	given, err := json.Marshal(initParameters{cmd.Organization, cmd.User, cmd.Email})
 	if err != nil {
 		return err
 	}
 	var mistakes []string
-	for _, p := range schema.Of[founder]().Decode(given, new(founder)) {
+	for _, p := range schema.Of[initParameters]().Decode(given, new(initParameters)) {
 		mistakes = append(mistakes, "--"+p.Path+": "+p.Description)
 	}
 	if len(mistakes) > 0 {

@@ -21,7 +21,7 @@ type policyExplainCommand struct {
 	Exact struct{} `kong:"-"`
 
 	Policies string   `placeholder:"FILE" help:"Suppose the policies of this file in the place of the organization's own."`
-	Approver []string `placeholder:"USER_ID" help:"Suppose that this user has voted, the submitter first; can be repeated. Default: whoever asks."`
+	Approver []string `placeholder:"USER_ID" help:"Suppose that this user has voted, the submitter first; can be repeated. Default: the caller."`
 	Time     string   `placeholder:"TIME" help:"Suppose this time (RFC 3339). Default: now."`
 	JSON     bool     `name:"json" help:"Print the reply as JSON, for programs."`
 }

@@ -8,8 +8,8 @@
 // sent at least once, and twice only if a server died, or lost the database,
 // between sending it and recording that; both copies have the same Message-ID.
 //
-// No request waits for any of this, and the log learns neither to whom a
-// message goes nor what it says.
+// No request waits for any of this, and the log shows neither the recipient of
+// a message nor its text.
 package outbox
 
 import (

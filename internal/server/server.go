@@ -247,7 +247,7 @@ func (s *Server) shutdown(ctx context.Context) (err error) {
 	return err
 }
 
-// NewLogger makes the logger that the config asks for.
+// NewLogger makes the logger that the config describes.
 func NewLogger(w io.Writer, c config.Log) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Level)); err != nil {

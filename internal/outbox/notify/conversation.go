@@ -93,7 +93,7 @@ func (s *SMTP) open(ctx context.Context, c *conversation) error {
 		if _, err := c.command("STARTTLS", 220, "STARTTLS"); err != nil {
 			return err
 		}
-		// What came in clear with the reply could be anybody's, and would be
+		// What came in clear with the reply could be an attacker's, and would be
 		// taken for the server's protected words.
 		if c.text.R.Buffered() > 0 {
 			return errors.New("the server sent more in clear after agreeing to STARTTLS")

@@ -11,7 +11,7 @@ import (
 	"latchkey/internal/secretfile"
 )
 
-// The headers that a Folder adds, for tests and people at a development
+// The headers that a [Folder] adds, for tests and for the users of a development
 // server. A mail that is really sent does not have them.
 const (
 	HeaderCode   = "X-Latchkey-Code"

@@ -87,7 +87,7 @@ func NewGateway(c SMSConfig, t *Templates) (*Gateway, error) {
 	g.client = &http.Client{
 		Transport: transport,
 		Timeout:   c.Timeout,
-		// The message is for the configured host and nobody else.
+		// The message is for the configured host alone.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return g, nil
@@ -158,9 +158,8 @@ func (g *Gateway) Send(ctx context.Context, m *Message) error {
 	return fmt.Errorf("sms: the gateway at %s answered %d", g.host, status)
 }
 
-// final tells what the gateway thinks of this message from what it thinks of
-// the moment (408, 429) or of our credentials (401, 407), which the operator
-// can mend.
+// final tells a refusal of this message from one of the moment (408, 429) or of
+// the credentials (401, 407), which the operator can correct.
 func final(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusProxyAuthRequired, http.StatusRequestTimeout, http.StatusTooManyRequests:

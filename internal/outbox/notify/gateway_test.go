@@ -109,7 +109,7 @@ func TestGatewayFailures(t *testing.T) {
 		{"hung up", nil, number("+15550000001"), false, true, "EOF"},
 		{"wrong token", func(c *SMSConfig) { c.Headers = map[string]Secret{"Authorization": testPassword} }, number("+15550100"), false, false, "answered 401"},
 		{"authority unknown", func(c *SMSConfig) { c.URL = Secret(s.SMSTLS) }, number("+15550100"), false, false, "certificate"},
-		{"nobody listens", func(c *SMSConfig) {
+		{"no listener", func(c *SMSConfig) {
 			c.URL = Secret("http://" + testkit.Reserve(t) + "/?token=" + testPassword[:7])
 		}, number("+15550100"), false, false, "refused"},
 		{"bad number", nil, number("+1555\r\n0100"), true, false, "phone number"},
@@ -131,8 +131,8 @@ func TestGatewayFailures(t *testing.T) {
 	}
 }
 
-// A gateway that takes the message and says nothing is left when its time is
-// up, and nobody knows whether it has the message.
+// A gateway that takes the message and does not answer is given up after its
+// time-out; whether it has the message is unknown.
 func TestGatewayTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = time.Minute
@@ -144,7 +144,7 @@ func TestGatewayTimeout(t *testing.T) {
 		g.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) { return ours, nil }
 		go func() {
 			defer theirs.Close()
-			_, _ = io.Copy(io.Discard, theirs) // until it is left
+			_, _ = io.Copy(io.Discard, theirs) // until the client hangs up
 		}()
 		began := time.Now()
 		err = g.Send(t.Context(), number("+15550100"))

@@ -40,7 +40,7 @@ func (t *Templates) mail(m *Message, from mail.Address, extra ...header) ([]byte
 		header{"Subject", encode(c.subject)},
 		header{"Date", date(m.CreatedAt)},
 		header{"Message-ID", messageID(m, from)},
-		// No automatic answers, please (RFC 3834).
+		// Asks for no automatic answers (RFC 3834).
 		header{"Auto-Submitted", "auto-generated"},
 		header{"MIME-Version", "1.0"},
 		header{"Content-Type", `multipart/alternative; boundary="` + boundary + `"`},
@@ -67,7 +67,7 @@ func (t *Templates) mail(m *Message, from mail.Address, extra ...header) ([]byte
 	return b.Bytes(), nil
 }
 
-// sender is whom a mail comes from, as its reader sees it.
+// sender is the From of a mail, as its reader sees it.
 func sender(m *Message, from mail.Address) string {
 	if m.FromAddress != "" {
 		from = mail.Address{Address: m.FromAddress}
@@ -91,7 +91,7 @@ const wordBytes = 39
 
 // encode writes what is not plain ASCII as encoded words (RFC 2047). A text
 // that looks like one already is encoded too: its reader must see what was
-// meant, not what somebody hid in it.
+// meant, not what the author hid in it.
 func encode(text string) string {
 	if ascii(text) && !strings.ContainsFunc(text, unicode.IsControl) && !strings.Contains(text, "=?") {
 		return text

@@ -15,7 +15,7 @@ import (
 
 var testFrom = mail.Address{Name: "Wallets", Address: "login@wallets.example"}
 
-// TestGolden pins what people read.
+// TestGolden pins what recipients read.
 func TestGolden(t *testing.T) {
 	templates := builtin(t)
 	for _, k := range kinds {
@@ -154,7 +154,7 @@ func TestMailHeader(t *testing.T) {
 	}
 }
 
-// The last guard holds even for a message that nobody checked.
+// The last guard holds even for a message that was not checked.
 func TestHeaderGuard(t *testing.T) {
 	templates := builtin(t)
 	for name, spoil := range map[string]func(*Message){

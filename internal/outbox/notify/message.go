@@ -64,7 +64,7 @@ func (m Message) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "message %q of kind %q", m.ID, string(m.Kind))
 }
 
-// LogValue is Format for slog.
+// LogValue is Format for [slog].
 func (m Message) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("id", m.ID), slog.String("kind", string(m.Kind)))
 }
@@ -78,7 +78,7 @@ const (
 )
 
 // Check says whether the message can be rendered and addressed. What it
-// returns is a *Permanent, and safe to show to the client who asked for the
+// returns is a [*Permanent], and safe to show to the client that asked for the
 // message.
 func (m *Message) Check() error {
 	if err := m.check(); err != nil {
@@ -150,7 +150,7 @@ func (m *Message) checkSecret() error {
 	return nil
 }
 
-// secret is the one text of the message that nobody else may read.
+// secret is the one text of the message that only its recipient may read.
 func (m *Message) secret() string {
 	if m.Kind.isOTP() {
 		return m.Code
@@ -194,7 +194,7 @@ const redacted = "[secret]"
 // Format prints nothing of the secret, whatever the verb.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is Format for slog.
+// LogValue is Format for [slog].
 func (s Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText keeps the secret out of JSON and YAML.

@@ -2,16 +2,16 @@
 // bundles and recovery bundles, by mail (SMTP), by SMS (an HTTP gateway), or
 // into a folder while developing.
 //
-// A Message holds everything that is needed to send it, so that it can wait in
+// A [Message] holds everything that is needed to send it, so that it can wait in
 // an outbox and be sent by another process, later and more than once. What
 // identifies it to the receiver (Message-ID, Date, Idempotency-Key, file name)
-// follows from the message alone: whoever gets it twice can see that.
+// follows from the message alone: a receiver can recognise a second copy.
 //
 // The package refuses to send over a connection that others can read, to
 // repeat a value that could end a header line, and to execute as a template
 // anything that came from a client. Whether a message is tried again is the
-// caller's business; an error says only whether that is useless (Permanent)
-// and whether the message may have arrived all the same (ErrUncertain).
+// caller's business; an error says only whether that is useless ([Permanent])
+// and whether the message may have arrived all the same ([ErrUncertain]).
 //
 // Always: codes, bundles and passwords are in no error, and in nothing that
 // fmt or slog makes of the values of this package.
@@ -23,13 +23,13 @@ import (
 	"fmt"
 )
 
-// Sender sends one message. An error is a *Permanent when it is useless to try
+// Sender sends one message. An error is a [*Permanent] when it is useless to try
 // again, and temporary otherwise. A Sender may be used by many goroutines.
 type Sender interface {
 	Send(ctx context.Context, m *Message) error
 }
 
-// ErrDisabled says that no way is configured to send a message of this kind.
+// ErrDisabled says that no sender is configured for messages of this kind.
 var ErrDisabled = errors.New("sending is not configured")
 
 // ErrUncertain is wrapped by temporary errors after which the message may have
@@ -44,7 +44,7 @@ type Permanent struct {
 
 func (p *Permanent) Error() string { return p.Err.Error() }
 
-// Unwrap lets errors.Is see the reason.
+// Unwrap lets [errors.Is] see the reason.
 func (p *Permanent) Unwrap() error { return p.Err }
 
 func permanent(format string, args ...any) error {

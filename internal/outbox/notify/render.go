@@ -85,7 +85,7 @@ type content struct {
 }
 
 // render expects a checked message. An error is the template's fault, not the
-// message's: the operator can mend it, so it is temporary.
+// message's: the operator can correct it, so it is temporary.
 func (t *Templates) render(m *Message) (*content, error) {
 	if m.Kind == OTPSMS && m.SMSTemplate != "" {
 		return &content{text: fillSMS(m.SMSTemplate, m.Code)}, nil

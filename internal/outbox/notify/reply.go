@@ -44,8 +44,8 @@ func (r *replyError) Error() string {
 }
 
 // permanent tells a refusal of this message from one of the session. A
-// password that is wrong or missing is the operator's to mend, and until then
-// no message is lost for it (RFC 4954, section 6).
+// password that is wrong or missing is for the operator to correct, and until
+// then no message is lost for it (RFC 4954, section 6).
 func (r *replyError) permanent() bool {
 	return r.code/100 == 5 && !slices.Contains([]int{530, 534, 535, 538}, r.code)
 }

@@ -7,18 +7,19 @@ import (
 	"time"
 )
 
-// Router sends each message by the way of its kind, and none that has expired.
+// Router sends each message by the [Sender] of its kind, and none that has
+// expired.
 type Router struct {
 	Mail Sender // nil: no mail
 	SMS  Sender // nil: no SMS
 	Now  func() time.Time
 }
 
-// ErrExpired is the reason of a *Permanent: nobody could use the message.
+// ErrExpired is the reason of a [*Permanent]: the message is of no use any more.
 var ErrExpired = errors.New("the message has expired")
 
-// way returns the Sender of a kind, or an ErrDisabled.
-func (r *Router) way(k Kind) (Sender, error) {
+// sender returns the [Sender] of a kind, or an [ErrDisabled].
+func (r *Router) sender(k Kind) (Sender, error) {
 	switch {
 	case k.IsMail() && r.Mail != nil:
 		return r.Mail, nil
@@ -34,14 +35,15 @@ func (r *Router) way(k Kind) (Sender, error) {
 
 // Enabled reports whether messages of a kind can be sent at all.
 func (r *Router) Enabled(k Kind) bool {
-	_, err := r.way(k)
+	_, err := r.sender(k)
 	return err == nil
 }
 
 // Check says, before a message is stored, what would keep it from being sent:
-// an ErrDisabled, or a *Permanent that the client who asked for it may read.
+// an [ErrDisabled], or a [*Permanent] that the client which asked for it may
+// read.
 func (r *Router) Check(m *Message) error {
-	way, err := r.way(m.Kind)
+	way, err := r.sender(m.Kind)
 	if err != nil {
 		return err
 	}
@@ -58,7 +60,7 @@ func (r *Router) Check(m *Message) error {
 
 // Send sends the message.
 func (r *Router) Send(ctx context.Context, m *Message) error {
-	way, err := r.way(m.Kind)
+	way, err := r.sender(m.Kind)
 	if err != nil {
 		return err
 	}

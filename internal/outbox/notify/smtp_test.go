@@ -164,7 +164,7 @@ func TestSMTPFailures(t *testing.T) {
 		{"unwelcome", s.SMTP, hello("unwelcome"), to("a@example.com"), false, "EHLO was answered 550"},
 		{"not SMTP", s.SMTP, hello("babble"), to("a@example.com"), false, "not a reply of SMTP"},
 		{"endless reply", s.SMTP, hello("flood"), to("a@example.com"), false, "says too much"},
-		{"nobody listens", testkit.Reserve(t), nil, to("a@example.com"), false, "refused"},
+		{"no listener", testkit.Reserve(t), nil, to("a@example.com"), false, "refused"},
 		{"address beyond ASCII", s.SMTP, hello("no-utf8"), to("ålice@example.com"), true, "does not offer SMTPUTF8"},
 		{"bad recipient", s.SMTP, nil, to("a@example.com>\r\nRCPT TO:<b@example.com"), true, "email address"},
 		{"sender not allowed", s.SMTP, nil, func() *Message { m := to("a@example.com"); m.FromAddress = "ceo@wallets.example"; return m }(), true, "not one that this server may send from"},
@@ -263,7 +263,7 @@ func TestSMTPCancel(t *testing.T) {
 			cancel()
 			err := <-ended
 			wantPermanent(t, err, false)
-			// Had nobody listened to the context, a time-out would have ended it.
+			// Had nothing listened to the context, a time-out would have ended it.
 			if !errors.Is(err, context.Canceled) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, ErrUncertain) != tt.uncertain {
 				t.Errorf("got %v", err)
 			}
@@ -271,8 +271,8 @@ func TestSMTPCancel(t *testing.T) {
 	}
 }
 
-// Each step has its time, and a server that is silent at one of them is left.
-// At the last of them nobody knows whether it has the message.
+// Each step has a time-out, and a server that is silent at one of them is given
+// up. At the last of them it is unknown whether it has the message.
 func TestSMTPTimeouts(t *testing.T) {
 	sender, err := NewSMTP(SMTPConfig{Host: "127.0.0.1", TLS: Plain, From: "login@wallets.example"}, builtin(t))
 	if err != nil {
@@ -303,7 +303,7 @@ func TestSMTPTimeouts(t *testing.T) {
 							return
 						}
 					}
-					_, _ = io.Copy(io.Discard, theirs) // until it is left
+					_, _ = io.Copy(io.Discard, theirs) // until the client hangs up
 				}()
 				c := &conversation{timeout: timeout}
 				c.use(ours)

@@ -53,7 +53,7 @@ func TemplateFiles() []string {
 
 // LoadTemplates reads the operator's files in dir; "" is none. It reports every
 // mistake at once, each with the name of its file: a name that is none of
-// TemplateFiles, a template that does not parse, an unknown variable, a text
+// [TemplateFiles], a template that does not parse, an unknown variable, a text
 // that leaves the code or bundle out. Names that begin with a dot are ignored.
 func LoadTemplates(dir string) (*Templates, error) {
 	t := &Templates{files: map[string]executor{}}

@@ -136,7 +136,7 @@ func TestOverrideMistakes(t *testing.T) {
 }
 
 // A template that fails on one message only keeps its reason, which may quote
-// the message, and can be mended: the message is tried again.
+// the message, and can be corrected: the message is tried again.
 func TestTemplateFailsLater(t *testing.T) {
 	templates, err := LoadTemplates(folder(t, map[string]string{
 		"otp_email.txt": `{{.Code}}{{with .Vars.n}}{{index $.Code (len .)}}{{slice $.Code 0 (len .)}}{{end}}`,

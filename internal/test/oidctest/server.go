@@ -2,7 +2,7 @@
 // a process of its own, with keys that rotate, and with the ways to misbehave
 // that a hostile or broken issuer has. Only tests may use it.
 //
-// In Go, Start builds the command internal/test/oidctest/issuer, runs it until the
+// In Go, [Start] builds the command internal/test/oidctest/issuer, runs it until the
 // test ends, and calls the addresses below. Other languages build and run the
 // command themselves:
 //
@@ -10,7 +10,7 @@
 //
 // It listens on a free port of 127.0.0.1, and its first line on stdout is
 // {"url":"http://127.0.0.1:PORT"}. That URL is the issuer. It ends at SIGTERM
-// or when stdin is closed, so that it does not outlive who started it: give it
+// or when stdin is closed, so that it does not outlive its parent: give it
 // a pipe, and keep that open.
 //
 // What an issuer has:

@@ -7,7 +7,7 @@
 // PostgreSQL fails the test: a skipped test proves nothing.
 //
 // A server that it starts itself flushes to the disk, as in production, so that
-// tests of durability mean something; Start always makes such a one.
+// tests of durability mean something; [Start] always makes such a one.
 package pgtest
 
 import (

@@ -42,7 +42,7 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// URL is like the function URL, on this server.
+// URL is like the function [URL], on this server.
 func (s *Server) URL(t testing.TB) string {
 	t.Helper()
 	return database(t, s.admin())
@@ -58,7 +58,7 @@ func (s *Server) Kill(t testing.TB) {
 		t.Fatalf("pgtest: %v", err)
 	}
 	defer func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }()
-	// The postmaster stops first, so that no new child appears behind our back.
+	// The postmaster stops first, so that no new child appears unseen.
 	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
@@ -85,7 +85,7 @@ func (s *Server) Kill(t testing.TB) {
 	}
 }
 
-// Restart starts the server again after Kill, and returns when it has
+// Restart starts the server again after [Server.Kill], and returns when it has
 // recovered and answers.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
@@ -125,7 +125,7 @@ func start() (*Server, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	for range 10 {
-		// Ports are for everybody: one that was free may be taken meanwhile.
+		// Another process may have taken the port in the meantime.
 		if s.port, err = freePort(); err != nil {
 			break
 		}
@@ -139,7 +139,7 @@ func start() (*Server, error) {
 	return s, nil
 }
 
-var errPort = errors.New("somebody else has the port")
+var errPort = errors.New("another process has the port")
 
 func (s *Server) initialize() (err error) {
 	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
@@ -250,8 +250,8 @@ func environment() []string {
 	return env
 }
 
-// freePort finds a port below those that the kernel hands out to whoever asks
-// for any: a server that was killed gets its own again.
+// freePort finds a port below those that the kernel hands out on its own: a
+// server that was killed gets its port again.
 func freePort() (port int, err error) {
 	const lowest, many = 10_000, 10_000
 	for range 100 {

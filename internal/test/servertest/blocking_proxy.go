@@ -11,25 +11,26 @@ import (
 	"latchkey/internal/test/testkit"
 )
 
-// BlockingProxy stands before another server, such as a mail server. It is down until it
-// listens, and then holds everybody who comes until it is opened.
+// BlockingProxy stands before another server, such as a mail server. It is down
+// until [BlockingProxy.Listen], and then holds every connection until
+// [BlockingProxy.Open].
 type BlockingProxy struct {
 	Address string
 	Came    atomic.Int32 // connections so far
-	// Withhold, if set before Listen, is asked before anything that the other
+	// Withhold, if set before [BlockingProxy.Listen], is asked before anything that the other
 	// server says is passed on, which waits for as long as it holds.
 	Withhold func() bool
 	opened   chan struct{}
 	once     sync.Once
 }
 
-// NewBlockingProxy finds an address for a gate that is down.
+// NewBlockingProxy reserves an address for a proxy that is down.
 func NewBlockingProxy(t testing.TB) *BlockingProxy {
 	t.Helper()
 	return &BlockingProxy{Address: testkit.Reserve(t), opened: make(chan struct{})}
 }
 
-// Listen takes connections, to lead them to an address when the gate is open.
+// Listen takes connections, and passes them on to an address when it is open.
 func (g *BlockingProxy) Listen(t testing.TB, to string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", g.Address)
@@ -49,7 +50,7 @@ func (g *BlockingProxy) Listen(t testing.TB, to string) {
 	}()
 }
 
-// Open lets everybody in, now and later.
+// Open passes all connections on, now and later.
 func (g *BlockingProxy) Open() { g.once.Do(func() { close(g.opened) }) }
 
 func (g *BlockingProxy) lead(conn net.Conn, to string) {
@@ -62,12 +63,12 @@ func (g *BlockingProxy) lead(conn net.Conn, to string) {
 	defer server.Close()
 	go func() {
 		_, _ = io.Copy(server, conn)
-		server.Close() // whoever came is gone
+		server.Close() // the client is gone
 	}()
 	_, _ = io.Copy(passing{conn, g.Withhold}, server)
 }
 
-// passing is the way back to whoever came.
+// passing is the way back to the client.
 type passing struct {
 	io.Writer
 	withhold func() bool

@@ -25,7 +25,7 @@ import (
 const hpkeInfo = "turnkey_hpke"
 
 // Seal encrypts a secret to the target of an import, after checking who signed
-// the target and for whom it is.
+// the target and which user it is for.
 func (s *Server) Seal(t testing.TB, c *Caller, importBundle string, secret []byte) string {
 	t.Helper()
 	var target struct {
@@ -75,7 +75,8 @@ func NewRecipient(t testing.TB) *Recipient {
 // PublicKey is the recipient's key, uncompressed.
 func (r *Recipient) PublicKey() string { return hex.EncodeToString(r.key.PublicKey().Bytes()) }
 
-// Open decrypts an export, after checking who signed it and for whom it is.
+// Open decrypts an export, after checking who signed it and which
+// organization it is of.
 func (r *Recipient) Open(t testing.TB, s *Server, c *Caller, exportBundle string) []byte {
 	t.Helper()
 	var export struct {

@@ -40,7 +40,7 @@ type Server struct {
 	Keys  server.KeyServices
 	Root  *Caller // its root user
 	Log   *Log    // everything that was logged
-	// Outbox is the folder that messages are written to; see Mail. Empty: the
+	// Outbox is the folder that messages are written to; see [Server.Mail]. Empty: the
 	// config says how to send them.
 	Outbox string
 	Stop   func(testing.TB) // ends the server before the test does
@@ -49,7 +49,7 @@ type Server struct {
 }
 
 // Each runs a test on every store, in an organization of its own. The server is
-// the test's alone, unless Main shares it.
+// the test's alone, unless [Main] shares it.
 func Each(t *testing.T, test func(t *testing.T, s *Server)) {
 	t.Helper()
 	for name, url := range stores() {
@@ -93,7 +93,7 @@ func Start(t testing.TB, storeURL string, c config.Config) *Server {
 	return StartWith(t, storeURL, c, masterKey(t, storeURL), "")
 }
 
-// StartWith is Start with master keys of the test's own.
+// StartWith is [Start] with master keys of the test's own.
 func StartWith(t testing.TB, storeURL string, c config.Config, master, previous string) *Server {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -120,8 +120,8 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 	var once sync.Once
 	end := func(t testing.TB) {
 		once.Do(func() {
-			// A server that drains gives a connection on which nothing came
-			// yet some seconds; the client has opened such ones to spare.
+			// A server that drains waits some seconds for a connection on which
+			// nothing came yet; the client keeps such ones in reserve.
 			http.DefaultClient.CloseIdleConnections()
 			stop()
 			if err := <-done; err != nil {
@@ -143,8 +143,8 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 	return running
 }
 
-// patient puts the limits off that the test has left as they are: that a busy
-// machine is slow is no finding.
+// patient raises the time-outs that the test has left as they are: that a busy
+// machine is slow is not an error.
 func patient(c config.Config) config.Config {
 	usual := config.Default()
 	for limit, of := range map[*time.Duration]time.Duration{
@@ -185,7 +185,7 @@ func (s *Server) Found(t testing.TB, name string) *Caller {
 	return root
 }
 
-// Caller is somebody with a key.
+// Caller is a user with a key.
 type Caller struct {
 	OrganizationID string
 	UserID         string
@@ -210,8 +210,8 @@ func (s *Server) As(c *Caller) *Caller {
 	return &here
 }
 
-// Stranger is somebody with a key that nobody knows, who claims to belong to
-// the organization of other.
+// Stranger is a caller with an unknown key that claims to belong to the
+// organization of other.
 func (s *Server) Stranger(t testing.TB, other *Caller) *Caller {
 	stranger := s.stranger(t, client.P256)
 	stranger.OrganizationID, stranger.UserID = other.OrganizationID, other.UserID
@@ -324,7 +324,7 @@ func (c *Caller) Refused(t testing.TB, status int, operation string, parameters 
 	return c.RefusedBody(t, status, operation, c.Body(t, operation, parameters))
 }
 
-// RefusedBody is Refused for a body as it is.
+// RefusedBody is [Caller.Refused] for a body as it is.
 func (c *Caller) RefusedBody(t testing.TB, status int, operation string, body []byte) Value {
 	t.Helper()
 	reply := c.Post(t, operation, body)

@@ -11,24 +11,24 @@ import (
 	"latchkey/internal/test/pgtest"
 )
 
-// shared is what the tests of this process have in common. It is state of the
+// shared is what the tests of this process share. It is state of the
 // process, not of the package: there is one test process to serve.
-var shared commons
+var shared sharedServers
 
-// commons is a server for each kind of store, made when it is first needed.
-type commons struct {
+// sharedServers is a server for each kind of store, made when it is first needed.
+type sharedServers struct {
 	mu       sync.Mutex
 	open     bool
 	servers  map[string]*Server
 	database *pgtest.Server // nil: there is none yet, or one was running already
 	ends     []func()       // in the order of what they end
-	troubled bool
+	failed   bool
 }
 
 // Main runs the tests of a package in which a server is shared; for TestMain. A
 // start costs more than most tests, and an organization is all that they need.
 // A test that looks at more, or stops its server, starts one for itself, with
-// EachStore and Start.
+// [EachStore] and [Start].
 func Main(m *testing.M) int {
 	shared.open = true
 	code := m.Run()
@@ -37,7 +37,7 @@ func Main(m *testing.M) int {
 	for _, end := range slices.Backward(shared.ends) {
 		end()
 	}
-	if shared.troubled {
+	if shared.failed {
 		code = max(code, 1)
 	}
 	return code
@@ -55,7 +55,7 @@ func Postgres(t testing.TB) string {
 	return shared.postgres(t).URL(t)
 }
 
-func (c *commons) postgres(t testing.TB) *pgtest.Server {
+func (c *sharedServers) postgres(t testing.TB) *pgtest.Server {
 	t.Helper()
 	if c.database == nil {
 		c.database = pgtest.Start(lasting{t, c})
@@ -65,7 +65,7 @@ func (c *commons) postgres(t testing.TB) *pgtest.Server {
 
 // visit gives a test an organization on the server for a kind of store; nil, if
 // servers are not shared.
-func (c *commons) visit(t testing.TB, kind string) *Server {
+func (c *sharedServers) visit(t testing.TB, kind string) *Server {
 	t.Helper()
 	if !c.open {
 		return nil
@@ -91,7 +91,7 @@ func (c *commons) visit(t testing.TB, kind string) *Server {
 }
 
 // server returns a copy of the server for a kind of store.
-func (c *commons) server(t testing.TB, kind string) Server {
+func (c *sharedServers) server(t testing.TB, kind string) Server {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,10 +119,10 @@ func (c *commons) server(t testing.TB, kind string) Server {
 // ends with the process.
 type lasting struct {
 	testing.TB
-	commons *commons // whose lock is held
+	shared *sharedServers // whose lock is held
 }
 
-func (l lasting) Cleanup(end func()) { l.commons.ends = append(l.commons.ends, end) }
+func (l lasting) Cleanup(end func()) { l.shared.ends = append(l.shared.ends, end) }
 
 func (l lasting) TempDir() string {
 	l.Helper()
@@ -134,7 +134,8 @@ func (l lasting) TempDir() string {
 	return dir
 }
 
-// While the test runs, trouble is its own; later it is everybody's.
+// over reports whether the test has ended: its failures then belong to the
+// process.
 func (l lasting) over() bool { return l.Context().Err() != nil }
 
 func (l lasting) Errorf(format string, args ...any) {
@@ -142,7 +143,7 @@ func (l lasting) Errorf(format string, args ...any) {
 		l.TB.Errorf(format, args...)
 		return
 	}
-	l.commons.troubled = true
+	l.shared.failed = true
 	fmt.Fprintf(os.Stderr, format+"\n", args...)
 }
 
@@ -158,4 +159,4 @@ func (l lasting) Fatal(args ...any) { l.Fatalf("%s", fmt.Sprint(args...)) }
 
 func (l lasting) Logf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-func (l lasting) Failed() bool { return l.commons.troubled }
+func (l lasting) Failed() bool { return l.shared.failed }

@@ -68,8 +68,8 @@ func run(dir string, slow time.Duration) error {
 	}
 	secure := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 
-	mail := &server{username: l.Username, password: l.Password, tls: secure, slow: slow, received: &shelf{dir: l.MailDir}}
-	sms := &gateway{token: l.SMSToken, slow: slow, received: &shelf{dir: l.SMSDir}}
+	mail := &server{username: l.Username, password: l.Password, tls: secure, slow: slow, received: &folder{dir: l.MailDir}}
+	sms := &gateway{token: l.SMSToken, slow: slow, received: &folder{dir: l.SMSDir}}
 	// Each way of use has a port: with STARTTLS, with TLS from the start, and
 	// without either.
 	for _, service := range []struct {
@@ -98,7 +98,7 @@ func run(dir string, slow time.Duration) error {
 	if err := json.NewEncoder(os.Stdout).Encode(l); err != nil {
 		return err
 	}
-	// It ends with whoever started it, however that ends.
+	// It ends with the process that started it, however that ends.
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
 }

@@ -14,7 +14,7 @@ import (
 type gateway struct {
 	token    string
 	slow     time.Duration
-	received *shelf
+	received *folder
 	known    once
 }
 

@@ -20,12 +20,12 @@ const (
 )
 
 // server is a mail server (RFC 5321). It takes mail from its one user, and on
-// the plain port from everybody.
+// the plain port from any client.
 type server struct {
 	username, password string
 	tls                *tls.Config
 	slow               time.Duration
-	received           *shelf
+	received           *folder
 	known              once
 }
 
@@ -42,7 +42,7 @@ func (s *server) serve(on net.Listener, m mode) error {
 			}
 			c := &session{server: s, mode: m}
 			c.use(conn)
-			_ = c.run() // the client went away, or was sent away
+			_ = c.run() // the client hung up, or was refused
 		}()
 	}
 }
@@ -171,7 +171,7 @@ func (c *session) startTLS() error {
 		return c.say("503 5.5.1 not now")
 	}
 	reply := []string{"220 2.0.0 go ahead"}
-	if c.hello == "inject.invalid" { // as somebody between the two would
+	if c.hello == "inject.invalid" { // as an attacker between the two would
 		reply = append(reply, "250-mailtest", "250 AUTH PLAIN")
 	}
 	if err := c.say(reply...); err != nil {

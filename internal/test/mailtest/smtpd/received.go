@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// shelf keeps what was received, one file a message, numbered as they come.
-type shelf struct {
+// folder keeps what was received, one file a message, numbered as they come.
+type folder struct {
 	dir   string
 	mutex sync.Mutex
 	last  int
 }
 
 // put makes the file appear whole.
-func (s *shelf) put(extension string, text []byte) error {
+func (s *folder) put(extension string, text []byte) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.last++
