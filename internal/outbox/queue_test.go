@@ -231,8 +231,8 @@ func (q *queue) start(o *Outbox, drain time.Duration) (stop func()) {
 
 func succeed(context.Context) error { return nil }
 
-// expectRenewals lets twice the time of a lease pass. It is renewed each time that half
-// of it is over.
+// expectRenewals lets twice the time of a lease pass. It is renewed each time
+// that half of it is over.
 func (q *queue) expectRenewals(id string) {
 	q.t.Helper()
 	for range 4 {

@@ -213,12 +213,12 @@ func (s *Server) BaseURL() string {
 // way finish.
 func (s *Server) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
-	var beside sync.WaitGroup
-	beside.Go(func() { s.sweep(ctx) })
-	beside.Go(func() { s.outbox.Run(ctx, s.config.Timeouts.Drain) })
+	var background sync.WaitGroup
+	background.Go(func() { s.sweep(ctx) })
+	background.Go(func() { s.outbox.Run(ctx, s.config.Timeouts.Drain) })
 	defer func() {
 		stop()
-		beside.Wait()
+		background.Wait()
 	}()
 	failed := make(chan error, len(s.serving))
 	for _, on := range s.serving {

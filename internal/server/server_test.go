@@ -77,8 +77,8 @@ func patient() config.Config {
 	return c
 }
 
-// half sends half of a request, and returns when the server is at work on it.
-func half(t *testing.T, srv *server.Server) (net.Conn, *bufio.Reader) {
+// sendHalf sends half of a request, and returns when the server is at work on it.
+func sendHalf(t *testing.T, srv *server.Server) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.BaseURL(), "http://"))
 	if err != nil {
@@ -101,7 +101,7 @@ func half(t *testing.T, srv *server.Server) (net.Conn, *bufio.Reader) {
 func TestDrain(t *testing.T) {
 	others := goleak.IgnoreCurrent() // other tests may have started PostgreSQL
 	srv, stop := start(t, patient())
-	conn, replies := half(t, srv)
+	conn, replies := sendHalf(t, srv)
 
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop() }()
@@ -145,7 +145,7 @@ func TestDrainGivesUp(t *testing.T) {
 	c := patient()
 	c.Timeouts.Drain = 100 * time.Millisecond
 	srv, stop := start(t, c)
-	half(t, srv)
+	sendHalf(t, srv)
 	if err := stop(); err == nil || !strings.Contains(err.Error(), "did not finish within 100ms") {
 		t.Errorf("Run: %v", err)
 	}

@@ -115,7 +115,7 @@ func sweepCodes(tx *store.Tx, now time.Time) (dropped int, left bool, err error)
 	return dropped, dropped < len(codes), nil
 }
 
-// eachOrganization visits all organizations, the instance's own among them.
+// eachOrganization visits all organizations, that of the instance included.
 func eachOrganization(ctx context.Context, s *store.Store, visit func(org string) error) error {
 	return each(ctx, s.Organizations, visit)
 }

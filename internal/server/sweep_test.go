@@ -15,7 +15,7 @@ import (
 // have been sealed; others stay.
 func TestSweepCodes(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
-		before, now := left(t, s), time.Now()
+		before, now := ciphertextNames(t, s), time.Now()
 		s.Root.Submit(t, "init_otp", map[string]any{"otpType": "OTP_TYPE_EMAIL", "contact": "sealed@example.com", "appName": "Test"})
 		body := s.Root.BodyOf(t, "ACTIVITY_TYPE_INIT_OTP", map[string]any{"otpType": "OTP_TYPE_EMAIL", "contact": "plain@example.com"})
 		s.Root.MustPost(t, "init_otp", body)
@@ -39,7 +39,7 @@ func TestSweepCodes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := len(left(t, s)) - len(before); dropped != tt.dropped || got != tt.sealed {
+			if got := len(ciphertextNames(t, s)) - len(before); dropped != tt.dropped || got != tt.sealed {
 				t.Errorf("%s: %d were dropped, %d keys are left; want %d and %d", tt.name, dropped, got, tt.dropped, tt.sealed)
 			}
 			// Only organizations with something left are visited again.
@@ -51,9 +51,9 @@ func TestSweepCodes(t *testing.T) {
 	})
 }
 
-// left are the names of what the vault keeps for the root user's organization,
-// but for the key that is there from the first use on.
-func left(t *testing.T, s *Server) (names []string) {
+// ciphertextNames are the names of what the vault keeps for the root user's
+// organization, except the key that is there from the first use on.
+func ciphertextNames(t *testing.T, s *Server) (names []string) {
 	t.Helper()
 	err := s.Store.View(t.Context(), s.Root.OrganizationID, func(tx *store.Tx) (err error) {
 		names, err = tx.Ciphertexts().Names()

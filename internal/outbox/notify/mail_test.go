@@ -157,14 +157,14 @@ func TestMailHeader(t *testing.T) {
 // The last guard holds even for a message that was not checked.
 func TestHeaderGuard(t *testing.T) {
 	templates := builtin(t)
-	for name, spoil := range map[string]func(*Message){
+	for name, corrupt := range map[string]func(*Message){
 		"to":       func(m *Message) { m.To = "a@example.com\r\nBcc: b@example.com" },
 		"reply-to": func(m *Message) { m.ReplyTo = "a@example.com\nBcc: b@example.com" },
 		"from":     func(m *Message) { m.FromAddress = "a@example.com\rBcc: b@example.com" },
 		"id":       func(m *Message) { m.ID = "a\r\n\r\nbody" },
 	} {
 		m := message(OTPEmail)
-		spoil(m)
+		corrupt(m)
 		raw, err := templates.mail(m, testFrom)
 		if err == nil && bytes.Contains(raw, []byte("\nBcc:")) {
 			t.Errorf("%s: a header was injected:\n%s", name, raw)

@@ -23,10 +23,10 @@ func TestMessageCheck(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct {
-		name  string
-		kind  Kind
-		spoil func(*Message)
-		want  string
+		name    string
+		kind    Kind
+		corrupt func(*Message)
+		want    string
 	}{
 		{"no id", OTPEmail, func(m *Message) { m.ID = "" }, "message id"},
 		{"id that leaves the folder", OTPEmail, func(m *Message) { m.ID = "../x" }, "message id"},
@@ -70,7 +70,7 @@ func TestMessageCheck(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := message(tt.kind)
-			tt.spoil(m)
+			tt.corrupt(m)
 			err := m.Check()
 			wantPermanent(t, err, true)
 			if !strings.Contains(err.Error(), tt.want) {

@@ -102,7 +102,7 @@ func TestParseKeys(t *testing.T) {
 	good := published(t, p256.Public(), map[string]any{"kid": "good"})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			// A key of no use does not spoil the one beside it.
+			// A key of no use does not affect the one beside it.
 			set, err := parseKeys([]byte(`{"keys":[` + tt.jwk + `,` + good + `]}`))
 			if err != nil {
 				t.Fatal(err)
@@ -213,7 +213,7 @@ func TestVerifySignature(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				refuseSpoilt(t, tt.token, tt.set)
+				refuseCorrupted(t, tt.token, tt.set)
 				return
 			}
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !errors.Is(err, errNoKey) {
@@ -247,23 +247,23 @@ func TestVerifySignature(t *testing.T) {
 	})
 }
 
-// refuseSpoilt changes each part of a good token.
-func refuseSpoilt(t *testing.T, good string, set *keySet) {
+// refuseCorrupted changes each part of a good token.
+func refuseCorrupted(t *testing.T, good string, set *keySet) {
 	t.Helper()
 	parts := strings.Split(good, ".")
-	spoilt := map[string]string{
+	corrupted := map[string]string{
 		"payload":        parts[0] + "." + encode(payload(`"sub2":"x",`)) + "." + parts[2],
 		"header":         encode(fmt.Sprintf(`{"alg":"RS256","typ":"JWT","kid":%q,"x":1}`, "a")) + "." + parts[1] + "." + parts[2],
 		"signature":      parts[0] + "." + parts[1] + "." + strings.Repeat("A", len(parts[2])),
 		"half signature": parts[0] + "." + parts[1] + "." + parts[2][:len(parts[2])/8*4],
 	}
-	for name, text := range spoilt {
+	for name, text := range corrupted {
 		parsed, err := parse(text)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if err := parsed.verify(t.Context(), set, func() time.Time { return at }); !errors.Is(err, errNoKey) {
-			t.Errorf("spoilt %s: %v", name, err)
+			t.Errorf("corrupted %s: %v", name, err)
 		}
 	}
 }

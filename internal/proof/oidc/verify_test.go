@@ -125,7 +125,7 @@ func TestVerifyRefuses(t *testing.T) {
 			refused(t, v, issuer.MintToken(tt.token), tt.want)
 		})
 	}
-	// After all that, an honest token is good.
+	// After all that, a valid token is accepted.
 	accept(t, v, issuer.Mint(nil, ""))
 }
 
@@ -270,7 +270,7 @@ func TestRotation(t *testing.T) {
 	old := issuer.Mint(lasting(), "")
 	accept(t, v, old)
 
-	// A token by the new key is good at once, without any wait.
+	// A token by the new key is valid at once, without any wait.
 	issuer.Rotate()
 	accept(t, v, issuer.Mint(lasting(), ""))
 	if s := issuer.Stats(); s.Discovery != 2 || s.Keys != 2 {

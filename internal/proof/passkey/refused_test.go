@@ -14,8 +14,8 @@ import (
 	"latchkey/internal/test/testkit"
 )
 
-// TestRefusedInEveryFormat spoils what each format has. Where it can, the
-// statement is made over the spoiled data, so that nothing else is wrong.
+// TestRefusedInEveryFormat corrupts what each format has. Where it can, the
+// statement is made over the corrupted data, so that nothing else is wrong.
 func TestRefusedInEveryFormat(t *testing.T) {
 	flag := func(set, clear byte) func(*passkeytest.Registration) {
 		return func(r *passkeytest.Registration) { r.AuthData[32] = r.AuthData[32]&^clear | set }
@@ -78,7 +78,7 @@ func TestOrigins(t *testing.T) {
 	wantRefusal(t, err, fieldClientData, "has the origin")
 }
 
-// TestRefusedTexts spoils the encodings.
+// TestRefusedTexts corrupts the encodings.
 func TestRefusedTexts(t *testing.T) {
 	client := func(text string) func(*passkey.Answer) {
 		return func(a *passkey.Answer) { a.ClientDataJSON = passkeytest.Encode([]byte(text)) }
@@ -95,10 +95,10 @@ func TestRefusedTexts(t *testing.T) {
 	data := publishedKey(t).Begin(challenge, origin).AuthData
 	empty := map[string]any{}
 	tests := []struct {
-		name  string
-		spoil func(*passkey.Answer)
-		field string
-		want  string
+		name    string
+		corrupt func(*passkey.Answer)
+		field   string
+		want    string
 	}{
 		{"id empty", func(a *passkey.Answer) { a.CredentialID = "" }, fieldID, "is empty"},
 		{"id only padding", func(a *passkey.Answer) { a.CredentialID = "==" }, fieldID, "is empty"},
@@ -155,7 +155,7 @@ func TestRefusedTexts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a := published
-			tt.spoil(&a)
+			tt.corrupt(&a)
 			_, err := passkey.Verify(a, nil)
 			wantRefusal(t, err, tt.field, tt.want)
 		})

@@ -20,8 +20,8 @@ import (
 
 type registration = passkeytest.Registration
 
-// spoilt is one way to damage a registration before or after it is attested.
-type spoilt struct {
+// corruption is one way to change a registration before or after it is attested.
+type corruption struct {
 	name   string
 	before func(*registration)
 	after  func(*registration)
@@ -50,10 +50,10 @@ func flip(name string) func(*registration) {
 	}
 }
 
-// everyStatement lists what spoils the statements of all formats but none. The
+// everyStatement lists what corrupts the statements of all formats but none. The
 // data that are changed are well-formed: only the statement can tell.
-func everyStatement(notVerified string) []spoilt {
-	return []spoilt{
+func everyStatement(notVerified string) []corruption {
+	return []corruption{
 		{"other client data", nil, func(r *registration) { r.ClientData = append(r.ClientData, ' ') }, notVerified},
 		{"other relying party", nil, func(r *registration) { r.AuthData[0] ^= 1 }, notVerified},
 		{"other id", nil, func(r *registration) {
@@ -64,9 +64,9 @@ func everyStatement(notVerified string) []spoilt {
 	}
 }
 
-// certified lists what spoils x5c.
-func certified(format string) []spoilt {
-	return []spoilt{
+// certified lists what corrupts x5c.
+func certified(format string) []corruption {
+	return []corruption{
 		{"x5c text", nil, member("x5c", "x"), "wrong x5c"},
 		{"x5c null", nil, member("x5c", nil), "wrong x5c"},
 		{"x5c empty", nil, member("x5c", []any{}), "wrong x5c"},
@@ -84,17 +84,17 @@ func certified(format string) []spoilt {
 
 func TestRefusedStatements(t *testing.T) {
 	keys := spareKeys{passkeytest.ES256: passkeytest.New(t, passkeytest.ES256), passkeytest.RS256: passkeytest.New(t, passkeytest.RS256)}
-	tests := map[passkeytest.Format][]spoilt{
-		passkeytest.PackedSelf: keys.spoilPackedSelf(),
-		passkeytest.Packed:     keys.spoilPacked(),
-		passkeytest.FIDOU2F:    keys.spoilFIDOU2F(),
-		passkeytest.Apple:      keys.spoilApple(),
-		passkeytest.AndroidKey: keys.spoilAndroidKey(),
-		passkeytest.TPM:        keys.spoilTPM(),
+	tests := map[passkeytest.Format][]corruption{
+		passkeytest.PackedSelf: keys.corruptPackedSelf(),
+		passkeytest.Packed:     keys.corruptPacked(),
+		passkeytest.FIDOU2F:    keys.corruptFIDOU2F(),
+		passkeytest.Apple:      keys.corruptApple(),
+		passkeytest.AndroidKey: keys.corruptAndroidKey(),
+		passkeytest.TPM:        keys.corruptTPM(),
 	}
 	each(t, func(t *testing.T, key *passkeytest.Key) {
 		if key.Format == passkeytest.None {
-			return // has no statement to spoil
+			return // has no statement to corrupt
 		}
 		if len(tests[key.Format]) < 10 {
 			t.Fatalf("only %d tests of %s", len(tests[key.Format]), key.Format)
@@ -127,13 +127,13 @@ func (k spareKeys) replace(r *registration) {
 
 const notOverAuthData = "does not verify: sig must be over authData"
 
-func (k spareKeys) spoilPackedSelf() []spoilt {
-	return slices.Concat(everyStatement(notOverAuthData), []spoilt{
+func (k spareKeys) corruptPackedSelf() []corruption {
+	return slices.Concat(everyStatement(notOverAuthData), []corruption{
 		{"other key", nil, k.replace, notOverAuthData},
 		{"other counter", nil, func(r *registration) { r.AuthData[36] ^= 1 }, notOverAuthData},
 		{"other flags", nil, func(r *registration) { r.AuthData[32] ^= passkeytest.UserVerified }, notOverAuthData},
 		{"other AAGUID", nil, func(r *registration) { r.AuthData[40] ^= 1 }, notOverAuthData},
-		{"spoilt signature", nil, flip("sig"), notOverAuthData},
+		{"corrupted signature", nil, flip("sig"), notOverAuthData},
 		{"signature with a byte more", nil, func(r *registration) { r.Statement["sig"] = append(r.Statement["sig"].([]byte), 0) }, notOverAuthData},
 		{"empty signature", nil, member("sig", []byte{}), notOverAuthData},
 		{"algorithm of another key", nil, func(r *registration) {
@@ -150,11 +150,11 @@ func (k spareKeys) spoilPackedSelf() []spoilt {
 	})
 }
 
-func (k spareKeys) spoilPacked() []spoilt {
-	return slices.Concat(everyStatement(notOverAuthData), certified("packed"), []spoilt{
+func (k spareKeys) corruptPacked() []corruption {
+	return slices.Concat(everyStatement(notOverAuthData), certified("packed"), []corruption{
 		{"other key", nil, k.replace, notOverAuthData},
 		{"other counter", nil, func(r *registration) { r.AuthData[36] ^= 1 }, notOverAuthData},
-		{"spoilt signature", nil, flip("sig"), notOverAuthData},
+		{"corrupted signature", nil, flip("sig"), notOverAuthData},
 		{"signed by the new key", nil, func(r *registration) {
 			self := *r
 			self.Key = &passkeytest.Key{ID: r.ID, Private: r.Key.Private, RPID: r.Key.RPID, Format: passkeytest.PackedSelf}
@@ -174,12 +174,12 @@ func (k spareKeys) spoilPacked() []spoilt {
 	})
 }
 
-func (k spareKeys) spoilFIDOU2F() []spoilt {
+func (k spareKeys) corruptFIDOU2F() []corruption {
 	rsaKey := k[passkeytest.RS256]
-	return slices.Concat(everyStatement("does not verify: sig must be over the registration data"), certified("fido-u2f"), []spoilt{
+	return slices.Concat(everyStatement("does not verify: sig must be over the registration data"), certified("fido-u2f"), []corruption{
 		{"other key", nil, k.replace, "does not verify: sig must be"},
 		{"RSA key", nil, func(r *registration) { r.AuthData = rsaKey.AuthData(r.ID, rsaKey.COSEKey(), nil) }, "for an ES256 key"},
-		{"spoilt signature", nil, flip("sig"), "does not verify: sig must be"},
+		{"corrupted signature", nil, flip("sig"), "does not verify: sig must be"},
 		{"no signature", nil, without("sig"), "without sig"},
 		{"no certificate", nil, without("x5c"), "without x5c"},
 		{"two certificates", nil, func(r *registration) {
@@ -190,8 +190,8 @@ func (k spareKeys) spoilFIDOU2F() []spoilt {
 	})
 }
 
-func (k spareKeys) spoilApple() []spoilt {
-	return slices.Concat(everyStatement("does not verify: the nonce in the first certificate"), certified("apple"), []spoilt{
+func (k spareKeys) corruptApple() []corruption {
+	return slices.Concat(everyStatement("does not verify: the nonce in the first certificate"), certified("apple"), []corruption{
 		{"other key, other nonce", nil, k.replace, "does not verify: the nonce"},
 		{"other key, right nonce", k.replace, nil, "must be that of the new key"}, // the certificate is made for the old one
 		{"wrong nonce", certificate(func(c *x509.Certificate) {
@@ -213,11 +213,11 @@ func (k spareKeys) spoilApple() []spoilt {
 	})
 }
 
-func (k spareKeys) spoilAndroidKey() []spoilt {
-	return slices.Concat(everyStatement(notOverAuthData), certified("android-key"), []spoilt{
+func (k spareKeys) corruptAndroidKey() []corruption {
+	return slices.Concat(everyStatement(notOverAuthData), certified("android-key"), []corruption{
 		{"other key", nil, k.replace, "must be that of the new key"},
 		{"other counter", nil, func(r *registration) { r.AuthData[36] ^= 1 }, "sig must be over"},
-		{"spoilt signature", nil, flip("sig"), "sig must be over"},
+		{"corrupted signature", nil, flip("sig"), "sig must be over"},
 		{"other algorithm", nil, member("alg", -37), "alg must be the algorithm of the new key"},
 		{"no algorithm", nil, without("alg"), "without alg"},
 		{"no signature", nil, without("sig"), "without sig"},
@@ -245,13 +245,13 @@ func (k spareKeys) spoilAndroidKey() []spoilt {
 	})
 }
 
-func (k spareKeys) spoilTPM() []spoilt {
-	return slices.Concat(everyStatement("does not verify: pubArea must hold"), certified("tpm"), []spoilt{
+func (k spareKeys) corruptTPM() []corruption {
+	return slices.Concat(everyStatement("does not verify: pubArea must hold"), certified("tpm"), []corruption{
 		{"other key", nil, k.replace, "does not verify: pubArea"},
 		{"other counter", nil, func(r *registration) { r.AuthData[36] ^= 1 }, "does not verify: pubArea"},
-		{"spoilt signature", nil, flip("sig"), "does not verify: pubArea"},
-		{"spoilt certInfo", nil, flip("certInfo"), "does not verify: pubArea"},
-		{"spoilt pubArea", nil, flip("pubArea"), "does not verify: pubArea"},
+		{"corrupted signature", nil, flip("sig"), "does not verify: pubArea"},
+		{"corrupted certInfo", nil, flip("certInfo"), "does not verify: pubArea"},
+		{"corrupted pubArea", nil, flip("pubArea"), "does not verify: pubArea"},
 		{"truncated certInfo", nil, func(r *registration) { r.Statement["certInfo"] = r.Statement["certInfo"].([]byte)[:20] }, "does not verify: pubArea"},
 		{"empty pubArea", nil, member("pubArea", []byte{}), "does not verify: pubArea"},
 		{"pubArea text", nil, member("pubArea", "x"), "wrong pubArea"},
@@ -311,12 +311,12 @@ func TestExpiredCertificates(t *testing.T) {
 	}
 }
 
-func describe(name string, change func(*passkeytest.KeyDescription), want string) spoilt {
-	return spoilt{name, func(r *registration) { r.Describe = change }, nil, want}
+func describe(name string, change func(*passkeytest.KeyDescription), want string) corruption {
+	return corruption{name, func(r *registration) { r.Describe = change }, nil, want}
 }
 
-func certify(name string, change func(*passkeytest.Certification)) spoilt {
-	return spoilt{name, func(r *registration) { r.Certify = change }, nil, "does not verify: pubArea"}
+func certify(name string, change func(*passkeytest.Certification)) corruption {
+	return corruption{name, func(r *registration) { r.Certify = change }, nil, "does not verify: pubArea"}
 }
 
 func nonce(value []byte) []byte {

@@ -45,6 +45,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -55,6 +56,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"latchkey/internal/test/testkit"
 )
 
 // Server is a running process.
@@ -171,15 +174,12 @@ func (s *Server) WaitTexts(n int) []SMS {
 
 func wait[T any](s *Server, n int, received func() []T) []T {
 	s.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		all := received()
-		if len(all) >= n {
-			return all
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("mailtest: %d messages came, not %d", len(all), n)
-		}
-	}
+	var all []T
+	testkit.Until(s.t, fmt.Sprintf("mailtest: %d messages come", n), func() bool {
+		all = received()
+		return len(all) >= n
+	})
+	return all
 }
 
 func (s *Server) files(dir, pattern string) [][]byte {

@@ -23,6 +23,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"latchkey/internal/test/testkit"
 )
 
 // Env names the variable with the URL of a server that is already running.
@@ -93,7 +95,7 @@ func database(t testing.TB, admin string) string {
 // it still starting, so connecting is tried for a while.
 func run(t testing.TB, admin, sql string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	conn, err := connect(ctx, admin)
 	if err != nil {

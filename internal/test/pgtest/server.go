@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"latchkey/internal/test/testkit"
 )
 
 // Server is a private PostgreSQL.
@@ -63,14 +65,10 @@ func (s *Server) Kill(t testing.TB) {
 		t.Fatalf("pgtest: %v", err)
 	}
 	// The signal takes effect a moment later; until then it can still fork.
-	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
-		if f := stat(s.process.Pid); len(f) > 0 && f[0] == "T" {
-			break
-		}
-		if time.Since(begun) > patience {
-			t.Fatal("pgtest: the server cannot be stopped")
-		}
-	}
+	testkit.Until(t, "pgtest: the server is stopped", func() bool {
+		f := stat(s.process.Pid)
+		return len(f) > 0 && f[0] == "T"
+	})
 	children := childrenOf(s.process.Pid)
 	for _, pid := range append(children, s.process.Pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -96,14 +94,11 @@ func (s *Server) Restart(t testing.TB) {
 		}
 		// A process of the old server that the kill missed, because it was
 		// just being born, ends by itself when it finds its parent dead.
-		if !strings.Contains(err.Error(), "pre-existing shared memory block") || time.Since(begun) > patience {
+		if !strings.Contains(err.Error(), "pre-existing shared memory block") || time.Since(begun) > testkit.Patience {
 			t.Fatalf("pgtest: starting again: %v", err)
 		}
 	}
 }
-
-// patience is how long to wait for anything on a busy machine.
-const patience = 2 * time.Minute
 
 func (s *Server) admin() string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.port)
@@ -194,7 +189,7 @@ func (s *Server) launch() error {
 	}
 	s.process, s.exited = cmd.Process, exited
 
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	go func() { // do not wait for a server that has given up
 		select {
@@ -233,7 +228,7 @@ func (s *Server) kill() {
 	_ = s.process.Signal(syscall.SIGQUIT)
 	select {
 	case <-s.exited:
-	case <-time.After(patience):
+	case <-time.After(testkit.Patience):
 		_ = s.process.Kill()
 		<-s.exited
 	}
