@@ -95,7 +95,7 @@ func outcomes(ctx context.Context, c *client.Client, p client.CreateWalletParame
 	case errors.As(err, &pending):
 		fmt.Println("waits for votes:", pending.Activity.Fingerprint)
 	case errors.As(err, &rejected):
-		fmt.Println("somebody said no:", rejected.Activity.Votes)
+		fmt.Println("a user rejected it:", rejected.Activity.Votes)
 	case errors.As(err, &failed):
 		fmt.Println("approved, and could not be done:", failed.Message)
 	case errors.As(err, &refused) && refused.Status == http.StatusBadRequest:

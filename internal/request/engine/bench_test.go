@@ -83,7 +83,7 @@ func newKey(b *testing.B) string {
 // family creates a parent with children of one user each, and returns the user
 // of the one in the middle, who knows only the parent's id.
 func family(b *testing.B, s *Server, size int) *Caller {
-	parent := s.Found(b, fmt.Sprint("Parent of ", size))
+	parent := s.CreateOrganization(b, fmt.Sprint("Parent of ", size))
 	one := s.Stranger(b, parent)
 	const page = 500
 	for from := 0; from < size; from += page {
@@ -127,7 +127,7 @@ func BenchmarkSign(b *testing.B) {
 	s := Start(b, SQLite(b), config.Default())
 	catalog := ops.Catalog()
 	e := engine.New(engine.Config{Store: s.Store, Catalog: catalog, Decider: s.Keys.Decider, ServerKeys: s.Keys.ServerKeys, Now: time.Now})
-	root := s.Found(b, "Signing")
+	root := s.CreateOrganization(b, "Signing")
 	address := root.Submit(b, "create_wallet", m{"walletName": "w", "accounts": []m{{
 		"curve": "CURVE_SECP256K1", "pathFormat": "PATH_FORMAT_BIP32", "path": "m/44'/60'/0'/0/0", "addressFormat": "ADDRESS_FORMAT_ETHEREUM",
 	}}}).Get("result", "createWalletResult", "addresses", 0).Text()

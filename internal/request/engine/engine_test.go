@@ -125,7 +125,7 @@ func TestReplay(t *testing.T) {
 		if again := s.Root.MustPost(t, "create_user_tag", body).Get("activity", "id").Text(); again != first {
 			t.Errorf("the same bytes made another activity")
 		}
-		// Whoever belongs to the organization may ask again.
+		// Every user of the organization may ask again.
 		if theirs := ada.MustPost(t, "create_user_tag", body).Get("activity", "id").Text(); theirs != first {
 			t.Errorf("the same bytes from another user made another activity")
 		}

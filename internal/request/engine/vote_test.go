@@ -75,7 +75,7 @@ func TestRootQuorum(t *testing.T) {
 			t.Errorf("%d activities wait", got)
 		}
 
-		// Somebody without a vote, the same vote twice, an unknown fingerprint.
+		// A user without a vote, the same vote twice, an unknown fingerprint.
 		eve.Refused(t, http.StatusForbidden, "approve_activity", fingerprint(a))
 		eve.Refused(t, http.StatusForbidden, "reject_activity", fingerprint(a))
 		wantStatus(t, s.Root.Submit(t, "approve_activity", fingerprint(a)), waits)
@@ -266,7 +266,7 @@ func TestGroundTakenAway(t *testing.T) {
 			root.Submit(t, "delete_users", m{"userIds": []any{ada.UserID}})
 		},
 		"the user is renamed": func(t *testing.T, s *Server, root, ada *Caller, _ string) {
-			root.Submit(t, "update_user_name", m{"userId": ada.UserID, "userName": "Somebody else"})
+			root.Submit(t, "update_user_name", m{"userId": ada.UserID, "userName": "Another name"})
 		},
 		"the policy asks for more": func(t *testing.T, s *Server, root, _ *Caller, id string) {
 			root.Submit(t, "update_policy", m{"policyId": id, "policyConsensus": strings.Replace(two, ">= 2", ">= 3", 1)})
@@ -281,7 +281,7 @@ func TestGroundTakenAway(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		for name, change := range changes {
 			t.Run(name, func(t *testing.T) {
-				root := s.Found(t, name)
+				root := s.CreateOrganization(t, name)
 				ada := s.NewUser(t, root, "Ada", client.P256)
 				bob := s.NewUser(t, root, "Bob", client.P256)
 				id := policy(t, root, "two", "EFFECT_ALLOW", two, "activity.resource == 'WALLET'")
@@ -304,7 +304,7 @@ func TestGroundTakenAway(t *testing.T) {
 // policy means the one of its own.
 func TestTagsOfAnotherOrganization(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
-		other := s.Found(t, "Other")
+		other := s.CreateOrganization(t, "Other")
 		theirs := other.Submit(t, "create_user_tag", m{"userTagName": "admin", "userIds": []any{other.UserID}}).Get("result", "createUserTagResult", "userTagId").Text()
 		ada := s.NewUser(t, s.Root, "Ada", client.P256)
 		ours := s.Root.Submit(t, "create_user_tag", m{"userTagName": "admin", "userIds": []any{ada.UserID}}).Get("result", "createUserTagResult", "userTagId").Text()

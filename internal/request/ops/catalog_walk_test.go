@@ -34,7 +34,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, s *Server) *world {
-	w := &world{Server: s, stranger: s.Stranger(t, s.Root), foreigner: s.Found(t, "Another organization")}
+	w := &world{Server: s, stranger: s.Stranger(t, s.Root), foreigner: s.CreateOrganization(t, "Another organization")}
 	w.foreigner.OrganizationID = s.Root.OrganizationID
 	w.member = s.NewUser(t, s.Root, "Member", client.P256)
 	w.expired = s.Stranger(t, s.Root)

@@ -1,20 +1,14 @@
 package ops_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"latchkey/internal/request/openapi"
 	"latchkey/internal/request/ops"
+	"latchkey/internal/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestNames pins every name that clients rely on: a change shows in review.
 func TestNames(t *testing.T) {
@@ -27,7 +21,7 @@ func TestNames(t *testing.T) {
 	for _, q := range ops.Catalog().Queries {
 		fmt.Fprintf(&names, "query/%s\n", q.Name)
 	}
-	golden(t, "names.golden", []byte(names.String()))
+	golden.File(t, "testdata/names.golden", []byte(names.String()))
 }
 
 // TestOpenAPI pins the description of the interface.
@@ -36,22 +30,5 @@ func TestOpenAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "openapi.golden.json", append(document, '\n'))
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s is not current; if the change is meant, run go test ./internal/request/ops -update (-golden +now):\n%s", path, diff)
-	}
+	golden.File(t, "testdata/openapi.golden.json", append(document, '\n'))
 }

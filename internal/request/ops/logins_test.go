@@ -155,7 +155,7 @@ func TestReadOnlySession(t *testing.T) {
 		// It does not write, and reads nothing elsewhere.
 		body := ada.Body(t, "create_user_tag", m{"userTagName": "x", "userIds": []any{}})
 		CheckError(t, Send(t, http.MethodPost, s.URL+Path("create_user_tag"), session, body), http.StatusUnauthorized)
-		other := s.Found(t, "Other")
+		other := s.CreateOrganization(t, "Other")
 		CheckError(t, read("list_users", other.OrganizationID), http.StatusUnauthorized)
 		damaged := result.Get("session").Text()
 		CheckError(t, Send(t, http.MethodPost, s.URL+Path("whoami"), http.Header{"X-Session": {damage(damaged)}},

@@ -115,7 +115,7 @@ func TestRootQuorum(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		ada := s.NewUser(t, s.Root, "Ada", client.P256)
 		bob := s.NewUser(t, s.Root, "Bob", client.P256)
-		foreign := s.Found(t, "Other organization")
+		foreign := s.CreateOrganization(t, "Other organization")
 		quorum := func(threshold int, ids ...any) m {
 			return m{"threshold": threshold, "userIds": append([]any{}, ids...)}
 		}

@@ -92,7 +92,7 @@ func TestConfigs(t *testing.T) {
 // from another, and that it looks as if it were not there.
 func TestIsolation(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
-		other := s.Found(t, "Other organization")
+		other := s.CreateOrganization(t, "Other organization")
 		theirs := other.Submit(t, "create_user_tag", m{"userTagName": "theirs", "userIds": []any{}})
 		theirKey := other.Query(t, "get_api_keys", nil).Get("apiKeys", 0, "apiKeyId").Text()
 		theirPasskey := other.Submit(t, "create_authenticators", m{

@@ -28,7 +28,7 @@ func TestRewrap(t *testing.T) {
 		var owners []*Caller
 		keys := map[*Caller]string{}
 		for i := range organizations {
-			owner := s.Found(t, fmt.Sprint("organization ", i))
+			owner := s.CreateOrganization(t, fmt.Sprint("organization ", i))
 			keys[owner] = owner.Submit(t, "create_private_keys", m{"privateKeys": []any{m{
 				"privateKeyName": "k", "curve": "CURVE_SECP256K1", "privateKeyTags": []any{}, "addressFormats": []any{},
 			}}}).Get("result", "createPrivateKeysResultV2", "privateKeys", 0, "privateKeyId").Text()

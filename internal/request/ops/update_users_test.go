@@ -90,7 +90,7 @@ func refusesUserChanges(t *testing.T, s *Server, ada *Caller, tag string) {
 	t.Helper()
 	keyTag := s.Root.Submit(t, "create_private_key_tag", m{"privateKeyTagName": "keys", "privateKeyIds": []any{}}).
 		Get("result", "createPrivateKeyTagResult", "privateKeyTagId").Text()
-	foreignTag := newTag(t, s.Found(t, "Other organization"), "foreign")
+	foreignTag := newTag(t, s.CreateOrganization(t, "Other organization"), "foreign")
 	unchanged := usersUnchanged(t, s)
 	refuseAll(t, []refusedRequest{
 		{"their own name", ada, "update_user_name", 403, "", m{"userId": ada.UserID, "userName": "x"}},
@@ -204,7 +204,7 @@ func TestDeleteUsers(t *testing.T) {
 		ada := s.NewUser(t, s.Root, "Ada", client.P256)
 		bob := s.NewUser(t, s.Root, "Bob", client.P256)
 		cleo := s.NewUser(t, s.Root, "Cleo", client.P256)
-		foreign := s.Found(t, "Other organization")
+		foreign := s.CreateOrganization(t, "Other organization")
 		key := newAuthenticator(t)
 		ada.Submit(t, "create_authenticators", m{"userId": ada.UserID, "authenticators": []any{key.params("k")}})
 		s.Root.Submit(t, "update_root_quorum", m{"threshold": 1, "userIds": []any{s.Root.UserID, cleo.UserID}})
@@ -260,7 +260,7 @@ func TestDeleteUserTags(t *testing.T) {
 		three := newTag(t, s.Root, "three", bob.UserID, cleo.UserID)
 		keyTag := s.Root.Submit(t, "create_private_key_tag", m{"privateKeyTagName": "keys", "privateKeyIds": []any{}}).
 			Get("result", "createPrivateKeyTagResult", "privateKeyTagId").Text()
-		foreign := newTag(t, s.Found(t, "Other organization"), "foreign")
+		foreign := newTag(t, s.CreateOrganization(t, "Other organization"), "foreign")
 		unchanged := usersUnchanged(t, s)
 		for name, id := range map[string]string{"unknown": unknownID, "of keys": keyTag, "foreign": foreign} {
 			t.Run(name, func(t *testing.T) {

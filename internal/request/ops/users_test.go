@@ -166,7 +166,7 @@ func TestCreateUsersRefused(t *testing.T) {
 		fresh := func() m { k, _ := apiKey(t, client.P256, "fresh"); return k }
 		expiring := fresh()
 		expiring["expirationSeconds"] = "60"
-		other := s.Found(t, "Other organization")
+		other := s.CreateOrganization(t, "Other organization")
 		foreignTag := other.Submit(t, "create_user_tag", m{"userTagName": "foreign", "userIds": []any{}}).
 			Get("result", "createUserTagResult", "userTagId").Text()
 		long := make([]any, 11)

@@ -1,7 +1,6 @@
 package archtest
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path"
@@ -12,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "rewrite the layers in docs/architecture.md")
+	"latchkey/internal/test/golden"
+)
 
 const architecture = root + "/docs/architecture.md"
 
@@ -24,22 +23,7 @@ func TestLayersDocument(t *testing.T) {
 	for i, packages := range slices.Backward(layers) {
 		fmt.Fprintf(&b, "    %2d  %s\n", i+1, strings.Join(grouped(packages), ", "))
 	}
-	const begin, end = "<!-- generated: layers -->\n\n", "\n<!-- end: layers -->\n"
-	want, text := b.String(), read(t, architecture)
-	before, rest, opened := strings.Cut(text, begin)
-	got, after, closed := strings.Cut(rest, end)
-	if !opened || !closed {
-		t.Fatalf("%s has no part between %q and %q", architecture, begin, end)
-	}
-	if *update {
-		got = want
-		if err := os.WriteFile(architecture, []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(got, want); diff != "" {
-		t.Errorf("%s is not current; run make generate (-document +layers):\n%s", architecture, diff)
-	}
+	golden.Part(t, architecture, "layers", "\n"+b.String()+"\n")
 }
 
 // grouped writes packages without internal/, and those of one folder as

@@ -139,7 +139,7 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 	t.Cleanup(func() { end(t) })
 	kind, _, _ := strings.Cut(storeURL, ":")
 	running := &Server{URL: srv.BaseURL(), Kind: kind, Store: s, Keys: keys, Log: log, Stop: end, Outbox: c.Dev.Outbox}
-	running.Root = running.Found(t, "Test organization")
+	running.Root = running.CreateOrganization(t, "Test organization")
 	return running
 }
 
@@ -169,8 +169,8 @@ func masterKey(t testing.TB, storeURL string) string {
 	return "file:" + path
 }
 
-// Found creates a further organization and returns its root user.
-func (s *Server) Found(t testing.TB, name string) *Caller {
+// CreateOrganization creates a further organization and returns its root user.
+func (s *Server) CreateOrganization(t testing.TB, name string) *Caller {
 	t.Helper()
 	root := s.stranger(t, client.P256)
 	root.OrganizationID, root.UserID = ids.New(), ids.New()

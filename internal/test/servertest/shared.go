@@ -86,7 +86,7 @@ func (c *sharedServers) visit(t testing.TB, kind string) *Server {
 			t.Logf("what the server complained about, in all tests so far:\n%s", s.Log.Complaints())
 		}
 	})
-	s.Root = s.Found(t, "Test organization")
+	s.Root = s.CreateOrganization(t, "Test organization")
 	return &s
 }
 
