@@ -1,0 +1,5 @@
+package deprecated
+
+import "example.com/old"
+
+func inTests() { old.Do() }

@@ -1,0 +1,7 @@
+// Package old has been replaced.
+package old
+
+// Do does it.
+//
+// Deprecated: Do it otherwise.
+func Do() {}

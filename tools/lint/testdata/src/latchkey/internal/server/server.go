@@ -1,0 +1,6 @@
+// Package server may look at the clock.
+package server
+
+import "time"
+
+var started = time.Now()
