@@ -554,7 +554,8 @@ type Vote struct {
 	ID string `json:"id"`
 	// User who voted.
 	UserID string `json:"userId"`
-	// The user as he is now; when he is gone, his id and the name that he voted under.
+	// The user as they are now; of a user who is gone, the id and the name at the time of the
+	// vote.
 	User User `json:"user"`
 	// Activity voted on.
 	ActivityID string `json:"activityId"`

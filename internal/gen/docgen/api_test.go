@@ -159,7 +159,7 @@ func (r *reference) query(q *activity.CompiledQuery) string {
 	fmt.Fprintf(&b, "%s# %s\n\n%s\n\n    POST /public/v1/query/%s\n\n| | |\n|---|---|\n", header, q.Name, q.Summary, q.Name)
 	access := q.Access
 	access.ByParent = true // a parent reads its children
-	fmt.Fprintf(&b, "| decided by | nobody: who may call it may read |\n| callers | %s |\n", callers(access))
+	fmt.Fprintf(&b, "| decided by | no one: all callers may read |\n| callers | %s |\n", callers(access))
 	fmt.Fprintf(&b, "\n## Body\n\n%s\n## Reply\n\n%s", table(r.values.members(q.Params), ofRequest), table(r.withoutActivities(r.values.members(q.Reply)), ofReply))
 	r.example(&b, q.Name)
 	return b.String()
@@ -188,7 +188,7 @@ const aboutExplain = "Tell what would become of an activity, and why; nothing is
 func (r *reference) explain() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# explain\n\n%s [Policies](../concepts/policies.md#try-before-you-write) shows how to use it.\n\n", header, aboutExplain)
-	b.WriteString("    POST /latchkey/v1/explain\n\n| | |\n|---|---|\n| decided by | nobody: who may read the organization may ask |\n")
+	b.WriteString("    POST /latchkey/v1/explain\n\n| | |\n|---|---|\n| decided by | no one: all readers of the organization may ask |\n")
 	fmt.Fprintf(&b, "\n## Body\n\n%s\n## Reply\n\n%s",
 		table(r.values.members(schema.Of[engine.ExplainRequest]()), ofRequest), table(r.values.members(schema.Of[engine.ExplainReply]()), ofReply))
 	r.example(&b, "explain")
@@ -222,6 +222,7 @@ func decided(a *activity.CompiledOp, own bool) string {
 		return "every user who may [vote on the activity](../concepts/activities.md#votes)"
 	case decide.Policies:
 		text += fmt.Sprintf(", which see resource `%s` and action `%s`", a.Govern.Resource, a.Govern.Action)
+	case decide.RootQuorum, decide.Self:
 	}
 	if own && a.Govern.By != decide.Self {
 		text += "; users may do it for themselves, unless a policy denies it"

@@ -56,7 +56,7 @@ func recorded(t *testing.T) map[string]example {
 // that a changed declaration fails until a real run has renewed them.
 func TestRecorded(t *testing.T) {
 	for _, problem := range disagreements(ops.Catalog(), recorded(t)) {
-		t.Errorf("%s (make generate renews the examples)", problem)
+		t.Errorf("%s; make generate renews the examples", problem)
 	}
 }
 
