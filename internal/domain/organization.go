@@ -30,7 +30,8 @@ func (o *Organization) DirectoryKeys() []string {
 	return []string{AllChildren, ChildByName(o.Name)}
 }
 
-// Keys of the directory of a parent organization.
+// AllChildren is the key of the directory of a parent organization that finds
+// every child; the functions below make the others.
 const AllChildren = "all"
 
 // ChildByName finds organizations by their name.

@@ -37,7 +37,7 @@ type (
 func worse(all ...error) error {
 	var result error
 	for _, err := range all {
-		if err == errAbsent || result == nil {
+		if errors.Is(err, errAbsent) || result == nil {
 			result = cmp.Or(err, result)
 		}
 	}
@@ -348,10 +348,10 @@ func (o *oracle) part(n *node) (any, error) {
 func (o *oracle) ask(e *Expr) string {
 	o.vars = map[uint8]any{}
 	result, err := want[bool](o.eval(e.top))
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		return map[bool]string{true: "true", false: "false"}[result]
-	case errAbsent:
+	case errors.Is(err, errAbsent):
 		return "absent"
 	default:
 		return "error"

@@ -97,7 +97,7 @@ func (d *definition) encode(v fact.Value) ([]byte, bool) {
 
 func (m members) encode(v fact.Value) (b []byte, ok bool) {
 	for i, t := range m.types {
-		member := fact.Value{}
+		var member fact.Value
 		if v.Kind == fact.Struct {
 			member = v.Fields[i].Value
 		} else {

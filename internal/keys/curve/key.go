@@ -41,6 +41,7 @@ func Uncompressed(c KeyCurve, publicKey []byte) ([]byte, error) {
 		point := append(make([]byte, 0, uncompressedSize), 4)
 		point = append(point, x.FillBytes(make([]byte, coordinateSize))...)
 		return append(point, y.FillBytes(make([]byte, coordinateSize))...), nil
+	default:
+		return publicKey, nil
 	}
-	return publicKey, nil
 }

@@ -40,7 +40,7 @@ func FuzzVerify(f *testing.F) {
 			if got != nil {
 				t.Errorf("got %+v with an error", got)
 			}
-			checkRefusal(t, err)
+			_ = checkRefusal(t, err)
 			return
 		}
 		if got.CredentialID != a.CredentialID || len(id) == 0 || len(id) > 1023 || len(got.COSEKey) == 0 || len(got.RPIDHash) != 32 || len(got.AAGUID) != 16 {

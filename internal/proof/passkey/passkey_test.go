@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"slices"
@@ -290,7 +291,7 @@ func wantRefusal(t testing.TB, err error, field, want string) {
 // checkRefusal checks what holds for every refusal.
 func checkRefusal(t testing.TB, err error) *fault.Error {
 	t.Helper()
-	f, ok := err.(*fault.Error)
+	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		t.Fatalf("got %v (%T), want a fault", err, err)
 	}

@@ -69,7 +69,7 @@ func TestSlowRequests(t *testing.T) {
 	t.Run("header", func(t *testing.T) {
 		s := start(t, func(c *config.Timeouts) { c.Header = short })
 		t.Run("nothing sent", func(t *testing.T) {
-			if _, err := dial(t, s).Read(make([]byte, 1)); err != io.EOF {
+			if _, err := dial(t, s).Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 				t.Errorf("the connection was not closed: %v", err)
 			}
 		})

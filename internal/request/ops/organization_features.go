@@ -63,12 +63,13 @@ func featureProblem(name domain.FeatureName, value string) string {
 			return "must be a URL that begins with https://, without a user or password"
 		}
 		return ""
+	default:
+		// A caller who sets "false" would expect it to be off, and it would be on.
+		if value != "" && value != "true" {
+			return "must be empty or true: the feature is a switch, which remove_organization_feature turns off"
+		}
+		return ""
 	}
-	// A caller who sets "false" would expect it to be off, and it would be on.
-	if value != "" && value != "true" {
-		return "must be empty or true: the feature is a switch, which remove_organization_feature turns off"
-	}
-	return ""
 }
 
 const featureWebhook domain.FeatureName = "FEATURE_NAME_WEBHOOK"

@@ -106,6 +106,9 @@ func killOnce(t *testing.T, l *ledger, target string, round int) {
 		kill(40 * time.Millisecond)
 		l.ack(lines.Text())
 	}
+	if err := lines.Err(); err != nil {
+		t.Fatalf("reading what the child acknowledged: %v", err)
+	}
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != -1 {
 		t.Fatalf("the child was not killed: %v", err)

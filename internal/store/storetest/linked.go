@@ -56,10 +56,10 @@ func testReplaceAtOnce(t *testing.T, db store.Driver) {
 	wait.Wait()
 	won := 0
 	for _, err := range errs {
-		switch err {
-		case nil:
+		switch {
+		case err == nil:
 			won++
-		case store.ErrConflict:
+		case errors.Is(err, store.ErrConflict):
 		default:
 			t.Error(err)
 		}

@@ -40,8 +40,9 @@ func (f Format) Wire() string {
 		return string(None)
 	case PackedSelf:
 		return string(Packed)
+	default:
+		return string(f)
 	}
-	return string(f)
 }
 
 // Registration is a registration in progress. What is changed before
