@@ -200,7 +200,7 @@ if (problems.length === 0 && write) {
 const ofExamples = problemsOfExamples(recorded, all, examples);
 problems.push(...ofExamples);
 if (ofExamples.length > 0) {
-  problems.push('docs/api/examples.json is not current: run UPDATE=1 make e2e, then go test ./internal/gen/docgen -update');
+  problems.push('docs/api/examples.json is not current: run UPDATE=1 make e2e');
 }
 if (problems.length > 0) {
   console.error(problems.join('\n'));

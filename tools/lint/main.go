@@ -1,9 +1,12 @@
 // Command lint checks the Go code in one pass: the passes of go vet, staticcheck,
 // and the analyzers below. scripts/lint runs it as
 //
-//	go vet -vettool=bin/tools/lint ./...
+//	go vet -vettool=bin/tools/lint -house.scope=module ./...
 //
-// so that the go command keeps the results of packages that did not change.
+// so that the go command keeps the results of packages that did not change. It
+// keeps them under the name of the package and the flags, and takes a package that
+// was only a dependency of those it was asked about, of which nothing is reported,
+// for one without findings. So each set of packages needs a scope of its own.
 //
 // There are no exceptions in the code: comments that silence an analyzer have no
 // effect. A rule that does not suit this code is left out here, with the reason.
@@ -13,7 +16,7 @@ import (
 	"slices"
 
 	"github.com/gordonklaus/ineffassign/pkg/ineffassign"
-	"github.com/nishanths/exhaustive"
+	"github.com/nishanths/exhaustive/passes/exhaustive"
 	"github.com/polyfloyd/go-errorlint/errorlint"
 	"github.com/timakin/bodyclose/passes/bodyclose"
 	"go-simpler.org/sloglint"
@@ -42,7 +45,10 @@ var leftOut = []string{
 // the rest.
 const enumerations = `^latchkey/internal/(domain|keys/curve|proof/.*|request/(activity|decide))\.`
 
-func main() { unitchecker.Main(analyzers()...) }
+func main() {
+	house.Flags.String("scope", "", "name of the set of packages that is looked at; keeps their results apart")
+	unitchecker.Main(analyzers()...)
+}
 
 func analyzers() []*analysis.Analyzer {
 	all := slices.Clone(vet.Suite)

@@ -120,7 +120,7 @@ func (r *reference) pages() map[string]string {
 	return pages
 }
 
-const header = "<!-- Written by go test ./internal/gen/docgen -update from the catalog and examples.json; do not edit. -->\n\n"
+const header = "<!-- Written by make generate from the catalog and examples.json; do not edit. -->\n\n"
 
 func (r *reference) submit(p *activity.Endpoint) string {
 	newest := p.Newest()

@@ -4,7 +4,8 @@ import (
 	"crypto/sha256"
 
 	"github.com/mr-tron/base58"
-	//lint:ignore SA1019 Bitcoin's addresses are made with it; what matters here is that the preimage is a key or script.
+	// Deprecated, but Bitcoin's addresses are made with it; what matters here is that
+	// the preimage is a key or script.
 	"golang.org/x/crypto/ripemd160"
 )
 

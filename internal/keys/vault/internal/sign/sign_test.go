@@ -155,11 +155,8 @@ func TestP256Recovery(t *testing.T) {
 		u1.Mul(u1, inverse).Mod(u1, n)
 		u2 := new(big.Int).Mul(new(big.Int).SetBytes(sig.S[:]), inverse)
 		u2.Mod(u2, n)
-		//lint:ignore SA1019 a test of the recovery id needs points
 		x1, y1 := c.ScalarBaseMult(u1.Bytes())
-		//lint:ignore SA1019 see above
 		x2, y2 := c.ScalarMult(x, y, u2.Bytes())
-		//lint:ignore SA1019 see above
 		x, _ = c.Add(x1, y1, x2, y2)
 		p256, err := ecdsa.ParseRawPrivateKey(c, key[:])
 		if err != nil {
