@@ -141,11 +141,11 @@ describe('the page', () => {
       /organization mismatch/,
     );
     // Nor give itself a credential there.
-    const { users } = await client.getUsers();
-    assert.equal(users.length, 1);
+    const { users: members } = await client.getUsers();
+    assert.equal(members.length, 1);
     await assert.rejects(
       client.createApiKeys({
-        userId: users[0].userId,
+        userId: members[0].userId,
         apiKeys: [{ apiKeyName: 'x', publicKey: server.apiPublicKey, curveType: 'API_KEY_CURVE_P256' }],
       }),
       /organization mismatch/,
