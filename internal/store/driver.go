@@ -98,6 +98,9 @@ type ActivityQuery struct {
 	// positions in the list, newest first: After an id come the older ones.
 	Before, After string
 	Limit         int // 0: all
+	// MaxBytes ends the list with the activity whose body brings all bodies
+	// together to so many bytes: what is left out is not read. 0: no bound.
+	MaxBytes int
 }
 
 // Backwards reports whether the limit counts from Before on, from older to newer

@@ -113,6 +113,7 @@ func (tx *Tx) Activities(q ActivityQuery) ([]*domain.Activity, error) {
 		if err != nil {
 			return nil, err
 		}
+		found[i].Body = nil // not in memory twice
 		list = append(list, a)
 	}
 	return list, nil

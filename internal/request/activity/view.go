@@ -3,6 +3,7 @@ package activity
 import (
 	"encoding/hex"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -45,6 +46,21 @@ type VoteView struct {
 	Signature  string           `json:"signature" check:"required" doc:"Signature over the message."`
 	Scheme     string           `json:"scheme" check:"required" doc:"Scheme of the signature."`
 	CreatedAt  record.Timestamp `json:"createdAt" check:"required" doc:"When the vote was recorded."`
+}
+
+// Size is about how many bytes the view has on the wire.
+func (v *View) Size() int {
+	const fixed, credential = 1 << 10, 1 << 9
+	size := fixed + len(v.Intent) + len(v.Result) + len(v.Failure)
+	for i := range v.Votes {
+		vote, user := &v.Votes[i], &v.Votes[i].User
+		size += fixed + len(vote.Message) + len(vote.Signature) +
+			credential*(len(user.APIKeys)+len(user.Authenticators)+len(user.OauthProviders)+len(user.UserTags))
+		for _, escaped := range []string{`"`, `\`, "\n", "\r", "\t"} {
+			size += strings.Count(vote.Message, escaped)
+		}
+	}
+	return size
 }
 
 // Render makes the view of a stored activity. user finds users as they are now

@@ -47,5 +47,16 @@ func createSmartContractInterface(_ context.Context, e activity.Env, p *Contract
 		ID: e.NewID(), Address: p.SmartContractAddress, Type: p.Type, Label: p.Label, Notes: p.Notes,
 		Text: p.SmartContractInterface, CreatedAt: e.Now, UpdatedAt: e.Now,
 	}
-	return ContractInterfaceResult{SmartContractInterfaceID: c.ID}, e.Tx.ContractInterfaces().Insert(c)
+	if err := e.Tx.ContractInterfaces().Insert(c); err != nil {
+		return ContractInterfaceResult{}, err
+	}
+	all, err := e.Tx.ContractInterfaces().List("", 0)
+	if err != nil {
+		return ContractInterfaceResult{}, err
+	}
+	return ContractInterfaceResult{SmartContractInterfaceID: c.ID}, checkText("smart contract interfaces", maxInterfaceText, all,
+		func(c *domain.ContractInterface) int { return len(c.Text) + len(c.Notes) })
 }
+
+// maxInterfaceText bounds the texts of an organization's interfaces.
+const maxInterfaceText = 8 << 20

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"slices"
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
@@ -31,7 +32,7 @@ type ListActivitiesReply struct {
 func listActivities(_ context.Context, r activity.Reader, p *ListActivitiesParams) (ListActivitiesReply, error) {
 	q := store.ActivityQuery{
 		Types: p.FilterByType, Before: p.PaginationOptions.Before, After: p.PaginationOptions.After,
-		Limit: p.PaginationOptions.size(),
+		Limit: p.PaginationOptions.size(), MaxBytes: maxPageBytes,
 	}
 	for _, status := range p.FilterByStatus {
 		q.Statuses = append(q.Statuses, string(status))
@@ -40,13 +41,25 @@ func listActivities(_ context.Context, r activity.Reader, p *ListActivitiesParam
 	if err != nil {
 		return ListActivitiesReply{}, err
 	}
+	// The page begins at its cursor, on whichever side of it that is: what is
+	// too much is left out at the other end.
+	if q.Backwards() {
+		slices.Reverse(found)
+	}
 	var reply ListActivitiesReply
+	size := 0
 	for _, a := range found {
 		view, err := r.Activity(a)
 		if err != nil {
 			return ListActivitiesReply{}, err
 		}
+		if size += view.Size(); size > maxPageBytes && len(reply.Activities) > 0 {
+			break
+		}
 		reply.Activities = append(reply.Activities, view)
+	}
+	if q.Backwards() {
+		slices.Reverse(reply.Activities)
 	}
 	return reply, nil
 }

@@ -67,14 +67,25 @@ func accountPage(r activity.Reader, p *ListWalletAccountsParams) ([]*domain.Wall
 	if page.Before == "" {
 		return list(page.After, page.size())
 	}
-	// Tables are read forward. A page before a cursor is what precedes it.
-	all, err := list(page.After, 0)
-	if err != nil {
-		return nil, err
+	// Tables are read forward: the page before an id is the end of everything
+	// before it.
+	const piece = 100
+	var before []*domain.WalletAccount
+	for after := page.After; ; {
+		accounts, err := list(after, piece)
+		if err != nil {
+			return nil, err
+		}
+		end := slices.IndexFunc(accounts, func(a *domain.WalletAccount) bool { return a.ID >= page.Before })
+		last := end >= 0 || len(accounts) < piece
+		if end < 0 {
+			end = len(accounts)
+		}
+		before = append(before, accounts[:end]...)
+		before = slices.Clone(before[max(0, len(before)-page.size()):])
+		if last {
+			return before, nil
+		}
+		after = accounts[len(accounts)-1].ID
 	}
-	end := slices.IndexFunc(all, func(a *domain.WalletAccount) bool { return a.ID >= page.Before })
-	if end < 0 {
-		end = len(all)
-	}
-	return all[max(0, end-page.size()):end], nil
 }

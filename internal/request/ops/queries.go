@@ -11,7 +11,8 @@ type InOrganization struct {
 }
 
 // Pagination selects a page of a list. Both cursors are ids of the page at
-// hand: after its last for the next page, before its first for the previous.
+// hand: after its last for the next page, before its first for the previous. A
+// page with fewer records than the limit need not be the last; an empty one is.
 type Pagination struct {
 	Limit  schema.Uint64 `json:"limit,omitzero" check:"min=1,max=100" doc:"Most records to return; 10 when absent."`
 	Before string        `json:"before,omitzero" check:"uuid" doc:"Return the records that stand before this id in the list."`
@@ -19,6 +20,10 @@ type Pagination struct {
 }
 
 const defaultPage = 10
+
+// maxPageBytes is about how many bytes a page has at most, unless a single
+// record has more.
+const maxPageBytes = 4 << 20
 
 // size is the number of records on the page.
 func (p Pagination) size() int {

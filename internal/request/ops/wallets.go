@@ -75,6 +75,20 @@ func checkLimit(limit int, things string, count func(most int) (int, error)) err
 	return err
 }
 
+// checkText refuses a change after which the texts of all things of a kind would
+// have more than most bytes: they are read, and listed, together.
+func checkText[T any](things string, most int, all []*T, size func(*T) int) error {
+	total := 0
+	for _, one := range all {
+		total += size(one)
+	}
+	if total > most {
+		return fault.Exhausted("the texts of the organization's %s would have %d bytes together, and may have at most %d; delete one first",
+			things, total, most)
+	}
+	return nil
+}
+
 // addAccounts derives accounts, stores them, and returns their addresses.
 func addAccounts(e activity.Env, walletID string, accounts []AccountParams) ([]string, error) {
 	addresses := make([]string, len(accounts))

@@ -59,12 +59,20 @@ func listActivities(org string, q store.ActivityQuery) (string, []any) {
 	if q.Backwards() {
 		order = ` ORDER BY id`
 	}
+	page := order
 	if q.Limit > 0 {
-		order += ` LIMIT ` + a.add(q.Limit)
+		page += ` LIMIT ` + a.add(q.Limit)
 	}
-	if len(values) == 0 {
-		return each + order, a
+	list := each + page
+	if len(values) > 0 {
+		list = `SELECT a.* FROM unnest(` + a.add(values) + `::text[]) AS v (value)
+			CROSS JOIN LATERAL (` + list + `) AS a` + page
 	}
-	return `SELECT a.* FROM unnest(` + a.add(values) + `::text[]) AS v (value)
-		CROSS JOIN LATERAL (` + each + order + `) AS a` + order, a
+	if q.MaxBytes == 0 {
+		return list, a
+	}
+	// The length of a body is known without reading it.
+	return `SELECT ` + activityColumns + ` FROM (
+			SELECT a.*, sum(octet_length(body)) OVER (` + order + `) - octet_length(body) AS before FROM (` + list + `) AS a
+		) AS a WHERE before < ` + a.add(q.MaxBytes) + order, a
 }

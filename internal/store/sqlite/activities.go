@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -45,11 +46,16 @@ func (r *reader) activities(ctx context.Context, org string, q store.ActivityQue
 			return nil, err
 		}
 	}
+	size := 0
 	keep := func(row []driver.Value) error {
+		if q.MaxBytes > 0 && size >= q.MaxBytes {
+			return errFull
+		}
 		a, err := activityOf(row)
 		if err != nil {
 			return err
 		}
+		size += len(a.Body)
 		list = append(list, *a)
 		return nil
 	}
@@ -62,7 +68,9 @@ func (r *reader) activities(ctx context.Context, org string, q store.ActivityQue
 	for _, value := range values {
 		if len(values) == 1 {
 			sql, args := listActivities(org, q, column, value, activityColumns)
-			err = r.query(ctx, keep, sql, args...)
+			if err = r.query(ctx, keep, sql, args...); errors.Is(err, errFull) {
+				err = nil
+			}
 		} else {
 			sql, args := listActivities(org, q, column, value, "id, rowid")
 			err = r.query(ctx, func(row []driver.Value) error {
@@ -85,7 +93,11 @@ func (r *reader) activities(ctx context.Context, org string, q store.ActivityQue
 		all = all[:q.Limit]
 	}
 	for _, f := range all {
-		if err := r.byRowID.query(keep, f.row); err != nil {
+		err := r.byRowID.query(keep, f.row)
+		if errors.Is(err, errFull) {
+			break
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -94,6 +106,9 @@ func (r *reader) activities(ctx context.Context, org string, q store.ActivityQue
 	}
 	return list, ctx.Err()
 }
+
+// errFull ends a list that has reached its bytes.
+var errFull = errors.New("the list is full")
 
 // presentTypes lists the types of activities that an organization has: each step
 // finds the next one in the index.

@@ -109,6 +109,19 @@ func testActivities(t *testing.T, db store.Driver) {
 		many[i] = fmt.Sprint("type ", i)
 	}
 	check(t, store.ActivityQuery{Types: append(many, "B"), Limit: 5})
+	// Each body has 13 bytes: a page ends with the one that reaches the bound.
+	for _, types := range [][]string{nil, {"A"}, {"B", "C"}} {
+		for _, cursor := range [][2]string{{}, {"0030", ""}, {"", "0030"}, {"0010", "0040"}} {
+			for _, limit := range []int{0, 2, 7} {
+				for _, most := range []int{1, 13, 14, 40, 1000} {
+					check(t, store.ActivityQuery{Types: types, Before: cursor[0], After: cursor[1], Limit: limit, MaxBytes: most})
+					check(t, store.ActivityQuery{
+						Types: types, Statuses: []string{pending, failed}, Before: cursor[0], After: cursor[1], Limit: limit, MaxBytes: most,
+					})
+				}
+			}
+		}
+	}
 	check(t, store.ActivityQuery{Statuses: append(many, failed), Types: []string{"A", "B"}})
 }
 
@@ -124,11 +137,23 @@ func listed(all []store.ActivityRow, q store.ActivityQuery) []store.ActivityRow 
 		}
 		got = append(got, a)
 	}
+	backwards := q.Before != "" && q.After == ""
+	if backwards {
+		slices.Reverse(got)
+	}
 	if q.Limit > 0 && len(got) > q.Limit {
-		if q.Before != "" && q.After == "" {
-			return got[len(got)-q.Limit:]
+		got = got[:q.Limit]
+	}
+	size := 0
+	for i, a := range got {
+		if q.MaxBytes > 0 && size >= q.MaxBytes {
+			got = got[:i]
+			break
 		}
-		return got[:q.Limit]
+		size += len(a.Body)
+	}
+	if backwards {
+		slices.Reverse(got)
 	}
 	return got
 }
