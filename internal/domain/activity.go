@@ -27,6 +27,10 @@ type Activity struct {
 	// Refused says that it failed because it was not allowed, and not because
 	// it could not be done.
 	Refused bool `json:"refused,omitzero"`
+	// Omitted is the size of a body that was not kept: the activity failed, and
+	// the user's refused bodies of the day were too many. Body is empty then,
+	// and Intent is an empty object.
+	Omitted int `json:"omitted,omitzero"`
 	// Claims are what the tokens in the request said when they were verified,
 	// by token.
 	Claims    map[string]Claims `json:"claims,omitzero"`

@@ -24,7 +24,7 @@ type Tx struct {
 	activity *ActivityRow
 	replaces bool
 	created  []*Tx
-	outside  []Change // items of the outbox and the instance
+	outside  []Change // items of the outbox and the instance, which no version guards
 	// duringCommit is what [Tx.DuringCommit] was given.
 	duringCommit func() error
 	reads

@@ -2,6 +2,7 @@ package activity
 
 import (
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -127,6 +128,10 @@ func renderVote(a *domain.Activity, v *domain.Vote, user func(id string) (*domai
 	message := v.Message
 	if message == "" {
 		message = a.Body
+	}
+	if message == "" && a.Omitted > 0 {
+		message = fmt.Sprintf("(a body of %d bytes that was not kept: its user had too many refused requests on that day; "+
+			"the activity's fingerprint is its SHA-256)", a.Omitted)
 	}
 	return VoteView{
 		ID: v.ID, UserID: v.UserID, User: record.OfUser(voter), ActivityID: a.ID, Selection: v.Selection,

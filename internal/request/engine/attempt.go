@@ -51,6 +51,9 @@ func (t *attempt) submitOrReplay(look bool) (*Reply, error) {
 	if err := t.settle(record, t.submission.intent, now); err != nil {
 		return nil, err
 	}
+	if err := t.omitRefused(record, now); err != nil {
+		return nil, err
+	}
 	if err := t.tx.Record(record); err != nil {
 		return nil, err
 	}
@@ -91,6 +94,7 @@ func (t *attempt) takeOver(recorded *domain.Activity) (*Reply, error) {
 	}
 	taken.Votes = append(taken.Votes, t.submission.vote(t.who, domain.VoteApproved, now))
 	taken.Failure, taken.Refused, taken.Claims, taken.UpdatedAt = nil, false, t.submission.claims, now
+	taken.Body, taken.Intent, taken.Omitted = string(t.submission.body), t.submission.intent.JSON, 0
 	if err := t.settle(&taken, t.submission.intent, now); err != nil {
 		return nil, err
 	}
@@ -141,6 +145,30 @@ func (t *attempt) settle(a *domain.Activity, intent *activity.Intent, now time.T
 		}
 	}
 	return fail(a, refusal)
+}
+
+// A user without any right can make the server keep what it refuses. So the
+// bodies that are kept of a user's refused requests have a bound for each day, in
+// UTC; those so small that the rest of the record is as large are not counted.
+const (
+	maxRefusedBytes = 4 << 20
+	minRefusedBytes = 4 << 10
+)
+
+// omitRefused leaves the body out of an activity that failed, if its user has
+// had too many. Its fingerprint stays: the same bytes still find it, and the user
+// who has them can show that they are what was refused.
+func (t *attempt) omitRefused(a *domain.Activity, now time.Time) error {
+	size := len(a.Body)
+	if a.Status != domain.StatusFailed || size < minRefusedBytes {
+		return nil
+	}
+	keep, err := t.tx.KeepRefused(t.who.user.ID, now.UTC().Format(time.DateOnly), a.ID, size, maxRefusedBytes)
+	if err != nil || keep {
+		return err
+	}
+	a.Body, a.Intent, a.Claims, a.Omitted = "", jsontext.Value("{}"), nil, size
+	return nil
 }
 
 func (t *attempt) rule(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Ruling, error) {

@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"slices"
@@ -91,9 +92,10 @@ func TestRefusedBodies(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		eve := s.NewUser(t, s.Root, "Eve", client.P256)
 		const sent = 60
-		for range sent {
-			eve.RefusedBody(t, http.StatusForbidden, "create_user_tag",
-				padded(eve.Body(t, "create_user_tag", m{"userTagName": "x", "userIds": []any{}}), " "))
+		bodies := make([][]byte, sent)
+		for i := range bodies {
+			bodies[i] = padded(eve.Body(t, "create_user_tag", m{"userTagName": "x", "userIds": []any{}}), " ")
+			eve.RefusedBody(t, http.StatusForbidden, "create_user_tag", bodies[i])
 		}
 		var readers sync.WaitGroup
 		for range 8 {
@@ -105,8 +107,44 @@ func TestRefusedBodies(t *testing.T) {
 			})
 		}
 		readers.Wait()
-		if ids, _ := pages(t, eve, false); len(ids) != sent+1 {
-			t.Errorf("%d activities, want %d refused ones and one that made the user", len(ids), sent)
+		all, _ := pages(t, eve, false)
+		if len(all) != sent+1 {
+			t.Errorf("%d activities, want %d refused ones and one that made the user", len(all), sent)
+		}
+		// Of the first ones the bodies are kept, of the others their fingerprints.
+		for i, id := range all[:sent] {
+			a := eve.Query(t, "get_activity", m{"activityId": id}).Get("activity")
+			message, kept := a.Get("votes", 0, "message").Text(), i >= sent-4
+			if kept != (len(message) == 1<<20) || kept != a.Get("intent", "createUserTagIntent").Has("userTagName") ||
+				a.Get("status").Text() != "ACTIVITY_STATUS_FAILED" || a.Get("failure", "code").Number() != 7 {
+				t.Errorf("the activity %d before the last: %.2000v", i, a)
+			}
+			if !kept && (!strings.Contains(message, "1048576 bytes") || a.Get("fingerprint").Text() != fmt.Sprintf("sha256:%x", sha256.Sum256(bodies[sent-1-i]))) {
+				t.Errorf("the activity %d before the last does not say what was left out: %.2000v", i, a)
+			}
+		}
+		// The same bytes find what was recorded, and a user who has the right takes it over.
+		last := bodies[sent-1]
+		eve.RefusedBody(t, http.StatusForbidden, "create_user_tag", last)
+		if again, _ := pages(t, eve, false); !slices.Equal(again, all) {
+			t.Errorf("the same bytes are another activity: %d in place of %d", len(again), len(all))
+		}
+		taken := s.Root.MustPost(t, "create_user_tag", last).Get("activity")
+		if taken.Get("id").Text() != all[0] || taken.Get("votes", 0, "message").Text() != string(last) ||
+			taken.Get("intent", "createUserTagIntent", "userTagName").Text() != "x" {
+			t.Errorf("taken over: %.2000v", taken)
+		}
+		// What a user is refused counts for that user alone; small bodies do not count.
+		small := eve.Body(t, "create_user_tag", m{"userTagName": "y", "userIds": []any{}})
+		eve.RefusedBody(t, http.StatusForbidden, "create_user_tag", small)
+		bob := s.NewUser(t, s.Root, "Bob", client.P256)
+		large := padded(bob.Body(t, "create_user_tag", m{"userTagName": "z", "userIds": []any{}}), " ")
+		bob.RefusedBody(t, http.StatusForbidden, "create_user_tag", large)
+		for i, want := range [][]byte{large, small} {
+			list := s.Root.Query(t, "list_activities", m{"filterByStatus": []any{"ACTIVITY_STATUS_FAILED"}}).Get("activities")
+			if got := list.Get(i, "votes", 0, "message").Text(); got != string(want) {
+				t.Errorf("the refused body %d before the last was not kept: %.200s", i, got)
+			}
 		}
 	})
 }
