@@ -74,7 +74,7 @@ func (m *machine) evaluate(p *Policy, voters []Voter) Evaluation {
 		result.Outcome = DenyExplicit
 	case consensus:
 		result.Outcome = Allow
-	case !p.Deny && namesAllVoters(p.Consensus, voters):
+	case !p.Deny && m.namesAll(p.Consensus, voters):
 		result.Outcome = RequiresConsensus
 	default:
 		result.Outcome = DenyImplicit
@@ -95,9 +95,9 @@ func (m *machine) evaluateExpr(e *Expr, result *Evaluation) bool {
 	return holds
 }
 
-func namesAllVoters(consensus *Expr, voters []Voter) bool {
+func (m *machine) namesAll(consensus *Expr, voters []Voter) bool {
 	for i := range voters {
-		if !consensus.Names(&voters[i]) {
+		if !consensus.Names(&voters[i], m.budget) {
 			return false
 		}
 	}
@@ -117,8 +117,8 @@ type Decision struct {
 //
 // allVoters returns all users of the organization and their credentials, or nil.
 // It is called at most once, and only when the answer would be to wait: a policy
-// that not even all votes together could satisfy is not waited for. Decide
-// appends to buffer, and does not allocate if that has room.
+// that not even all votes together could satisfy is not waited for. If the budget
+// of env does not suffice, every policy fails. Decide appends to buffer, and does not allocate if that has room.
 func Decide(policies []Policy, env *Env, voters []Voter, allVoters func() *fact.Consensus, buffer []Evaluation) Decision {
 	var m machine
 	m.load(env)
@@ -134,7 +134,25 @@ func Decide(policies []Policy, env *Env, voters []Voter, allVoters func() *fact.
 			d.Outcome = combine(d.Evaluations)
 		}
 	}
+	if m.budget.Exhausted() {
+		failAll(d.Evaluations)
+		d.Outcome = combine(d.Evaluations)
+	}
 	return d
+}
+
+// failAll makes every policy one that takes too long: which of them came too late
+// for the budget depends on their order, which must not change an outcome.
+func failAll(evaluations []Evaluation) {
+	for i := range evaluations {
+		e := &evaluations[i]
+		for _, expr := range [...]*Expr{e.Policy.Condition, e.Policy.Consensus, e.Policy.Time} {
+			if expr != nil {
+				e.Outcome, e.place, e.failed = Failed, expr, failure{node: expr.top, why: tooMuch}
+				break
+			}
+		}
+	}
 }
 
 func combine(all []Evaluation) Outcome {

@@ -163,7 +163,7 @@ func TestNames(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := all[c.who]
-			if got := compiled(t, Consensus, c.consensus).Names(&v); got != c.want {
+			if got := compiled(t, Consensus, c.consensus).Names(&v, nil); got != c.want {
 				t.Errorf("%s names %s: %v, want %v", c.consensus, c.who, got, c.want)
 			}
 		})

@@ -24,6 +24,8 @@
 //   - The order of operands, of elements and of policies never changes an
 //     outcome.
 //   - Evaluation ends: it visits a bounded number of elements and never recurses
-//     on data. It does not allocate.
+//     on data. It does not allocate. All evaluations for one request share a
+//     [Budget]; a decision for which it does not suffice is an error of every
+//     policy.
 //   - A compiled [Expr] is immutable and may be used by many goroutines.
 package policy

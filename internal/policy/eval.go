@@ -12,6 +12,7 @@ type Env struct {
 	Request   *fact.Request
 	Consensus *fact.Consensus
 	Now       time.Time
+	Budget    *Budget // nil: none
 }
 
 // maxWork bounds what one evaluation does, since a request can bring long lists
@@ -28,15 +29,19 @@ type machine struct {
 	approvers, credentials any
 	now                    time.Time
 	variables              [maxVariables + 1]value // the last one is scratch
-	work                   int
+	work, base             int                     // done so far, counted from base on
+	budget                 *Budget
 	failed                 failure
 }
+
+// hourWork is what an hour of a window of time costs.
+const hourWork = 4
 
 // scratch is the slot of elements that are not bound to a variable.
 const scratch = maxVariables
 
 func (m *machine) load(env *Env) {
-	m.request, m.now = env.Request, env.Now
+	m.request, m.now, m.budget = env.Request, env.Now, env.Budget
 	if env.Consensus != nil {
 		m.approvers, m.credentials = &env.Consensus.Approvers, &env.Consensus.Credentials
 	}
@@ -56,15 +61,35 @@ func (e *Expr) Eval(env *Env) (bool, error) {
 
 // run evaluates one expression from a clean start. It is false when it failed.
 func (m *machine) run(e *Expr) bool {
-	m.work = 0
-	if m.failed.node != nil {
-		m.failed = failure{}
+	if !m.begin(e.top) {
+		return false
 	}
 	result, ok := m.boolean(e.top)
+	m.end(e.top)
 	if !ok && m.failed.node == nil { // never; were it so, it must not pass for a plain false
 		m.fail(e.top, unreadable)
 	}
 	return result && ok
+}
+
+// begin prepares the evaluation of n. It fails when the budget is used up.
+func (m *machine) begin(n *node) bool {
+	if m.failed.node != nil {
+		m.failed = failure{}
+	}
+	m.budget.take(m.work - m.base) // for what was not ended
+	m.base = 0
+	if m.budget != nil {
+		m.base = maxWork - min(maxWork, m.budget.left)
+	}
+	m.work = m.base
+	return m.work < maxWork || m.fail(n, tooMuch)
+}
+
+// end pays for the evaluation of n.
+func (m *machine) end(n *node) {
+	m.budget.take(m.work - m.base + int(n.weight))
+	m.work = m.base
 }
 
 // spend counts work; it fails when there was too much.
@@ -138,6 +163,7 @@ func (m *machine) boolean(n *node) (result, ok bool) {
 		if m.now.IsZero() {
 			return false, m.fail(n, noClock)
 		}
+		m.work += hourWork * int(n.cron.open/time.Hour+1)
 		return n.cron.covers(m.now), true
 	case opField:
 		ref, ok := m.parent(n)
@@ -209,14 +235,14 @@ func (m *machine) contains(n, list, element *node) (result, ok bool) {
 	if n.as.kind == kindText && (list.flag || list.op == opField) { // the same, faster
 		e, ok := m.text(element)
 		for _, c := range list.args {
-			result = result || e.equal(textValue{s: c.text})
+			result = result || m.sameText(e, c.text)
 		}
 		if list.op == opField {
 			ref, fine := m.ref(list)
 			if ok = ok && fine; ok {
 				m.work += len(*ref.(*[]string))
 				for _, s := range *ref.(*[]string) {
-					result = result || e.equal(textValue{s: s})
+					result = result || m.sameText(e, s)
 				}
 			}
 		}
@@ -232,6 +258,14 @@ func (m *machine) contains(n, list, element *node) (result, ok bool) {
 		return fine
 	})
 	return result, ok && fine
+}
+
+func (m *machine) sameText(e textValue, s string) bool {
+	if len(e.s) != len(s) {
+		return false
+	}
+	m.work += len(s) >> 6
+	return e.equal(textValue{s: s})
 }
 
 // equalValues compares two values in the type that the checker found for n, or in the

@@ -52,7 +52,7 @@ func FuzzCompile(f *testing.F) {
 			_, _ = e.Eval(env)
 		}
 		v := Voter{User: env.Consensus.Approvers[0], Credentials: env.Consensus.Credentials}
-		e.Names(&v)
+		e.Names(&v, nil)
 		Lint([]Policy{{Condition: e, Consensus: e, Time: e}}, LintContext{Users: env.Consensus.Approvers, Credentials: env.Consensus.Credentials})
 	})
 }

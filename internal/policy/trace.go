@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,8 +19,8 @@ type Step struct {
 	Err         *EvalError // instead of a value
 }
 
-// The caps on what is shown. An expression that takes long to evaluate has
-// fewer steps.
+// The caps on what is shown. An expression for which the budget does not suffice
+// has fewer steps.
 const (
 	maxSteps    = 2000
 	maxElements = 20  // of one list
@@ -32,7 +33,11 @@ const (
 func (e *Expr) Trace(env *Env) []Step {
 	t := tracer{expr: e}
 	t.machine.load(env)
+	if t.machine.budget == nil {
+		t.machine.budget = NewBudget(context.Background())
+	}
 	t.trace(e.top)
+	t.machine.end(e.top)
 	return t.steps
 }
 
@@ -41,16 +46,14 @@ type tracer struct {
 	machine machine
 	bound   []string
 	steps   []Step
-	work    int // of all steps
 }
 
 func (t *tracer) trace(n *node) {
-	if n.literal() || len(t.steps) == maxSteps || t.work > 4*maxWork {
+	m := &t.machine
+	if n.literal() || len(t.steps) == maxSteps || !m.begin(n) {
 		return
 	}
 	s := Step{Offset: n.pos, End: n.end, Source: t.expr.source[n.pos:n.end], Bound: strings.Join(t.bound, ", ")}
-	m := &t.machine
-	m.work, m.failed = 0, failure{}
 	var text string
 	if n == t.expr.top { // it must be true or false, even if it is an argument value
 		b, _ := m.boolean(n)
@@ -63,7 +66,8 @@ func (t *tracer) trace(n *node) {
 	} else {
 		s.Value = text
 	}
-	t.work += m.work
+	m.end(n)
+	m.budget.take(len(s.Source) + len(s.Bound) + len(s.Value))
 	t.steps = append(t.steps, s)
 	if !n.quantifier() {
 		n.children(t.trace)
@@ -95,20 +99,24 @@ func (m *machine) render(n *node) string {
 		return t.UTC().Format(time.RFC3339Nano)
 	case kindList:
 		var all []string
+		count := 0
 		m.each(n, scratch, func() bool {
-			all = append(all, m.variables[scratch].render(n.typ.elem, 1))
+			if count++; count <= maxElements {
+				all = append(all, m.variables[scratch].render(n.typ.elem, 1))
+			}
 			return true
 		})
-		return brackets(all)
+		return brackets(all, count)
 	default:
 		v, _ := m.value(n)
 		return v.render(n.typ, 0)
 	}
 }
 
-func brackets(all []string) string {
-	if more := len(all) - maxElements; more > 0 {
-		all = append(all[:maxElements], fmt.Sprintf("and %d more", more))
+// brackets shows the first elements of a list of count.
+func brackets(all []string, count int) string {
+	if more := count - len(all); more > 0 {
+		all = append(all, fmt.Sprintf("and %d more", more))
 	}
 	return "[" + strings.Join(all, ", ") + "]"
 }
@@ -124,6 +132,10 @@ func (v *value) render(t *typ, level int) string {
 		return v.number.String()
 	case fact.Text:
 		s := v.text.s
+		cut := len(s) > maxText
+		if cut {
+			s = strings.ToValidUTF8(s[:maxText], "")
+		}
 		if v.text.lower {
 			s = strings.Map(func(r rune) rune {
 				if r < 0x80 {
@@ -132,30 +144,32 @@ func (v *value) render(t *typ, level int) string {
 				return r
 			}, s)
 		}
-		if len(s) > maxText {
-			s = strings.ToValidUTF8(s[:maxText], "") + "…"
+		if cut {
+			s += "…"
 		}
 		return "'" + s + "'"
 	case fact.List:
 		var all []string
+		count := 0
 		if list, ok := v.ref.(*[]fact.Value); ok {
-			for i := v.from; i < v.to; i++ {
-				e := argumentOf(&(*list)[i])
+			count = int(v.to - v.from)
+			for i := range min(count, maxElements) {
+				e := argumentOf(&(*list)[int(v.from)+i])
 				all = append(all, e.render(argumentType, level+1))
 			}
 		}
-		return brackets(all)
+		return brackets(all, count)
 	case fact.Struct:
 		fields, ok := v.ref.(*fact.Map)
 		if !ok {
 			return t.name
 		}
 		var all []string
-		for i := range *fields {
+		for i := range min(len(*fields), maxElements) {
 			e := argumentOf(&(*fields)[i].Value)
 			all = append(all, (*fields)[i].Name+": "+e.render(argumentType, level+1))
 		}
-		text := brackets(all)
+		text := brackets(all, len(*fields))
 		return "{" + text[1:len(text)-1] + "}"
 	case fact.Unreadable:
 		return "(" + v.text.s + ")"

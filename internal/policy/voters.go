@@ -16,9 +16,16 @@ type Voter struct {
 //
 // While an atom is evaluated, the voter is the only approver and their
 // credentials are the only ones: votes of others do not name this voter.
-func (e *Expr) Names(v *Voter) bool {
-	m := machine{approvers: &v.User, credentials: &v.Credentials}
-	return m.names(e.top)
+//
+// With a budget that is used up it counts on no one.
+func (e *Expr) Names(v *Voter, b *Budget) bool {
+	m := machine{approvers: &v.User, credentials: &v.Credentials, budget: b}
+	if !m.begin(e.top) {
+		return false
+	}
+	found := m.names(e.top)
+	m.end(e.top)
+	return found && !b.Exhausted()
 }
 
 func (m *machine) names(n *node) bool {
@@ -32,6 +39,7 @@ func (m *machine) names(n *node) bool {
 		// A list of something else: an atom may be inside, for each element.
 		found := false
 		m.each(n.x, n.slot, func() bool {
+			m.work += int(n.y.weight)
 			found = m.names(n.y) || found
 			return true
 		})
@@ -81,6 +89,7 @@ func (m *machine) anyPasses(list, last *node) bool {
 
 // predicateHolds reports whether the predicate of the quantifier is true of v.
 func (m *machine) predicateHolds(quantifier *node, v value) bool {
+	m.work += int(quantifier.y.weight)
 	m.variables[quantifier.slot] = v
 	result, ok := m.boolean(quantifier.y)
 	return result && ok

@@ -84,6 +84,9 @@ type Reader struct {
 	Now    time.Time
 	// Activity renders an activity the way its asker may see it.
 	Activity func(*domain.Activity) (View, error)
+	// Exhausted reports whether what the query may do for that is used up: the
+	// view that was rendered last may say too little then.
+	Exhausted func() bool
 	// Children lists the organization's children by a key of its directory,
 	// after one of them; see [store.Store.Children].
 	Children func(key, after string, limit int) ([]string, error)

@@ -14,6 +14,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
+	"latchkey/internal/policy"
 	"latchkey/internal/policy/fact"
 )
 
@@ -41,9 +42,12 @@ type Input struct {
 	// Facts are what policies may know. They are asked for only when policies
 	// are.
 	Facts func() (*fact.Request, error)
+	// Budget is what the policies may do; nil: as much as they like.
+	Budget *policy.Budget
 
-	voters []voter
-	facts  *fact.Request
+	voters  []voter
+	facts   *fact.Request
+	decided *policy.Decision // by the policies
 }
 
 // voter is a user whose approval counts, and the credential that it was signed

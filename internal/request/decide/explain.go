@@ -2,6 +2,7 @@ package decide
 
 import (
 	"latchkey/internal/domain"
+	"latchkey/internal/fault"
 	"latchkey/internal/policy"
 )
 
@@ -26,7 +27,8 @@ type Explained struct {
 	Time       []policy.Step
 }
 
-// Explain decides as Decide does, and says why.
+// Explain decides as Decide does, and says why. What takes more than the budget
+// is refused.
 func (in *Input) Explain() (*Explanation, error) {
 	decision, err := in.Decide()
 	if err != nil {
@@ -39,6 +41,9 @@ func (in *Input) Explain() (*Explanation, error) {
 		}
 	}
 	if e.Policies, err = in.explained(); err != nil {
+		return nil, err
+	}
+	if err := in.withinBudget(); err != nil {
 		return nil, err
 	}
 	if decision.Outcome != Pending {
@@ -56,11 +61,26 @@ func (in *Input) Explain() (*Explanation, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := in.withinBudget(); err != nil {
+			return nil, err
+		}
 		if may {
 			e.CanApprove = append(e.CanApprove, u)
 		}
 	}
 	return e, nil
+}
+
+// withinBudget refuses what can be explained in part only.
+func (in *Input) withinBudget() error {
+	if !in.Budget.Exhausted() {
+		return nil
+	}
+	if err := in.Budget.Err(); err != nil {
+		return err
+	}
+	return fault.Invalid("the policies take too much work to be explained for this request; " +
+		"ask with fewer or simpler policies, fewer approvers or shorter lists in the parameters")
 }
 
 func (in *Input) explained() ([]Explained, error) {
@@ -84,6 +104,9 @@ func (in *Input) explained() ([]Explained, error) {
 	}
 	var all []Explained
 	for i := range d.Evaluations {
+		if in.Budget.Exhausted() {
+			break
+		}
 		p := d.Evaluations[i].Policy
 		all = append(all, Explained{
 			Policy: p, Evaluation: recorded(&d.Evaluations[i]),

@@ -141,8 +141,11 @@ func denies(e domain.Evaluation) bool {
 	return e.Outcome == string(policy.DenyExplicit) || e.Denies
 }
 
-// decision evaluates the policies; nil when there are none.
+// decision evaluates the policies, once; nil when there are none.
 func (in *Input) decision() (*policy.Decision, error) {
+	if in.decided != nil {
+		return in.decided, nil
+	}
 	if in.Rules == nil {
 		var err error
 		if in.Rules, err = in.Load(); err != nil {
@@ -158,7 +161,12 @@ func (in *Input) decision() (*policy.Decision, error) {
 	}
 	d := policy.Decide(in.Rules.policies, env, in.mustBeNamed(), func() *fact.Consensus { return &in.Rules.everyone },
 		make([]policy.Evaluation, 0, len(in.Rules.policies)))
-	return &d, nil
+	// A request that was given up has not been decided on.
+	if err := in.Budget.Err(); err != nil {
+		return nil, err
+	}
+	in.decided = &d
+	return in.decided, nil
 }
 
 // env is what the policies look at.
@@ -175,7 +183,7 @@ func (in *Input) env() (*policy.Env, error) {
 		consensus.Approvers = append(consensus.Approvers, in.Rules.voter(v.user).User)
 		consensus.Credentials = append(consensus.Credentials, v.credential)
 	}
-	return &policy.Env{Request: in.facts, Consensus: consensus, Now: in.Now}, nil
+	return &policy.Env{Request: in.facts, Consensus: consensus, Now: in.Now, Budget: in.Budget}, nil
 }
 
 // mustBeNamed are the voters who must all have a part in a consensus for it to
@@ -201,7 +209,7 @@ func (in *Input) named(u *domain.User) (bool, error) {
 	}
 	for i := range d.Evaluations {
 		e := &d.Evaluations[i]
-		if e.Outcome == policy.RequiresConsensus && e.Policy.Consensus.Names(in.Rules.voter(u)) {
+		if e.Outcome == policy.RequiresConsensus && e.Policy.Consensus.Names(in.Rules.voter(u), in.Budget) {
 			return true, nil
 		}
 	}

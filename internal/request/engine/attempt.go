@@ -12,6 +12,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/ids"
+	"latchkey/internal/policy"
 	"latchkey/internal/policy/fact"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/decide"
@@ -172,7 +173,7 @@ func (t *attempt) omitRefused(a *domain.Activity, now time.Time) error {
 }
 
 func (t *attempt) rule(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Ruling, error) {
-	input, err := t.decisionInput(a, intent, now)
+	input, err := t.decisionInput(policy.NewBudget(t.ctx), a, intent, now)
 	if err != nil {
 		return nil, err
 	}
@@ -203,8 +204,9 @@ func (t *attempt) wait(a *domain.Activity) error {
 }
 
 // decisionInput is what a decision on the activity rests on: the quorum and the
-// policies of the deciding organization.
-func (t *attempt) decisionInput(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Input, error) {
+// policies of the deciding organization. A decision that counts has a budget of
+// its own, so that nothing that was asked before can change it.
+func (t *attempt) decisionInput(budget *policy.Budget, a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Input, error) {
 	org, err := t.home.Organization()
 	if err != nil {
 		return nil, err
@@ -216,6 +218,7 @@ func (t *attempt) decisionInput(a *domain.Activity, intent *activity.Intent, now
 		User:    t.home.Users().Lookup,
 		Users:   func() ([]*domain.User, error) { return t.home.Users().List("", 0) },
 		Facts:   func() (*fact.Request, error) { return intent.Describe(t.tx) },
+		Budget:  budget,
 	}, nil
 }
 

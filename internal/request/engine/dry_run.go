@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"latchkey/internal/policy"
 	"latchkey/internal/request/decide"
 	"latchkey/internal/store"
 )
@@ -38,7 +39,7 @@ func (e *Engine) DryRun(ctx context.Context, org, userID string, asked *ExplainR
 		if err != nil {
 			return err
 		}
-		input, err := t.decisionInput(supposed, intent, now)
+		input, err := t.decisionInput(policy.NewBudget(ctx), supposed, intent, now)
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"latchkey/internal/ids"
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/outbox/notify"
+	"latchkey/internal/policy"
 	"latchkey/internal/proof/stamp"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/decide"
@@ -213,9 +214,11 @@ func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request
 			return err
 		}
 		r.Event.UserID = who.user.ID
+		budget := policy.NewBudget(ctx)
 		body, err = question.Read(ctx, activity.Reader{
 			Tx: tx, UserID: who.user.ID, Now: e.Now(), Claims: claims,
-			Activity: func(a *domain.Activity) (activity.View, error) { return e.view(home, tx, a, who.user) },
+			Activity:  func(a *domain.Activity) (activity.View, error) { return e.view(budget, home, tx, a, who.user) },
+			Exhausted: budget.Exhausted,
 			Children: func(key, after string, limit int) ([]string, error) {
 				return e.Store.Children(ctx, caller.target, key, after, limit)
 			},

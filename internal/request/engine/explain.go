@@ -8,6 +8,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
+	"latchkey/internal/policy"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
@@ -83,7 +84,7 @@ func (t *attempt) explain(asked *ExplainRequest, intent *activity.Intent, now ti
 	if err != nil {
 		return nil, err
 	}
-	input, err := t.decisionInput(supposed, intent, now)
+	input, err := t.decisionInput(policy.NewBudget(t.ctx), supposed, intent, now)
 	if err != nil {
 		return nil, err
 	}

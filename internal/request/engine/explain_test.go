@@ -144,3 +144,70 @@ func marshal(t *testing.T, v any) []byte {
 	}
 	return encoded
 }
+
+// expensive is a condition on which an evaluation spends more than half of what
+// one expression may take. It is true.
+func expensive() string {
+	list := "['" + strings.Join(strings.Split("abcdefghijklmnopqrst", ""), "', '") + "']"
+	return fmt.Sprintf("%[1]s.any(a, %[1]s.any(b, %[1]s.any(c, %[1]s.any(d, a == b && c == d))))", list)
+}
+
+// TestExplainIsBounded asks for more than one request may take: by policies, by
+// what is shown of them, by approvers.
+func TestExplainIsBounded(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		wallet := m{"walletName": "Ours", "accounts": []any{}}
+		suppose := func(n int, member, source string) m {
+			var all []any
+			for i := range n {
+				all = append(all, m{"policyName": fmt.Sprint("supposed ", i), "effect": "EFFECT_ALLOW", member: source})
+			}
+			return m{"policies": all}
+		}
+		const kind = "ACTIVITY_TYPE_CREATE_WALLET"
+		if got := explain(t, s, ada, kind, wallet, suppose(100, "condition", "activity.resource == 'WALLET'")).Get("outcome").Text(); got != "ALLOW" {
+			t.Errorf("cheap policies: %s", got)
+		}
+		list := "[" + strings.Repeat("'x', ", 19) + "'x']"
+		for name, more := range map[string]m{
+			"policies":     suppose(100, "condition", expensive()), // 44 kB
+			"long parts":   suppose(20, "condition", list+".any(a, "+list+".any(b, a == b && '"+strings.Repeat("y", 15000)+"' == a))"),
+			"who can vote": suppose(100, "consensus", "approvers.any(u, "+expensive()+" && u.id == 'x')"),
+		} {
+			reply := postExplain(t, s, ada, kind, wallet, more)
+			CheckError(t, reply, http.StatusBadRequest)
+			if !strings.Contains(string(reply.Body), "too much work") {
+				t.Errorf("%s: %s", name, reply.Body)
+			}
+		}
+	})
+}
+
+// TestDecisionIsBounded stores policies that take more together than a request
+// may: they err, so that they allow nothing, and one that denies, denies.
+func TestDecisionIsBounded(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		wallet := func(name string) m { return m{"walletName": name, "accounts": []any{}} }
+		for i := range 3 {
+			policy(t, s.Root, fmt.Sprint("expensive ", i), "EFFECT_ALLOW", "", expensive())
+		}
+		ada.Submit(t, "create_wallet", wallet("first"))
+		for i := range 9 {
+			policy(t, s.Root, fmt.Sprint("more expensive ", i), "EFFECT_ALLOW", "", expensive()+" && true")
+		}
+		ada.Refused(t, http.StatusForbidden, "create_wallet", wallet("second"))
+		failed := s.Root.Query(t, "list_activities", m{"filterByStatus": []any{"ACTIVITY_STATUS_FAILED"}}).Get("activities", 0, "id").Text()
+		evaluations := s.Root.Query(t, "get_policy_evaluations", m{"activityId": failed}).Get("policyEvaluations", 0, "policyEvaluations").List()
+		if len(evaluations) != 12 {
+			t.Errorf("%d evaluations", len(evaluations))
+		}
+		for _, e := range evaluations {
+			if e.Get("outcome").Text() != "OUTCOME_ERROR" || !strings.Contains(e.Get("reason").Text(), "takes too long") {
+				t.Errorf("evaluation: %v", e)
+			}
+		}
+		s.Root.Submit(t, "create_wallet", wallet("third")) // policies do not bind the root quorum
+	})
+}

@@ -9,6 +9,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
+	"latchkey/internal/policy"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/schema"
 	"latchkey/internal/store"
@@ -37,7 +38,7 @@ func (t *attempt) answer(a *domain.Activity) (*Reply, error) {
 // outcome replies with the activity itself, in any status.
 func (t *attempt) outcome(a *domain.Activity) (*Reply, error) {
 	t.event.ActivityID, t.event.Status = a.ID, a.Status
-	view, err := t.view(t.home, t.tx, a, t.who.user)
+	view, err := t.view(policy.NewBudget(t.ctx), t.home, t.tx, a, t.who.user)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +50,9 @@ func (t *attempt) outcome(a *domain.Activity) (*Reply, error) {
 	return reply, nil
 }
 
-// view renders an activity the way a user of the home organization sees it.
-func (e *Engine) view(home, tx *store.Tx, a *domain.Activity, user *domain.User) (activity.View, error) {
+// view renders an activity the way a user of the home organization sees it. What
+// the budget does not suffice for, the user may not do.
+func (e *Engine) view(budget *policy.Budget, home, tx *store.Tx, a *domain.Activity, user *domain.User) (activity.View, error) {
 	view, err := e.Catalog.Render(a, func(id string) (*domain.User, error) {
 		found, err := tx.Users().Lookup(id)
 		if found == nil && err == nil && home != tx {
@@ -75,7 +77,7 @@ func (e *Engine) view(home, tx *store.Tx, a *domain.Activity, user *domain.User)
 	if err != nil {
 		return view, err
 	}
-	input, err := t.decisionInput(a, intent, e.Now())
+	input, err := t.decisionInput(budget, a, intent, e.Now())
 	if err != nil {
 		return view, err
 	}

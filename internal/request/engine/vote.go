@@ -8,6 +8,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
+	"latchkey/internal/policy"
 	"latchkey/internal/request/activity"
 )
 
@@ -62,7 +63,7 @@ func (t *attempt) addVote(a *domain.Activity, selection domain.Selection, messag
 		return nil, err
 	}
 	now := t.Now()
-	input, err := t.decisionInput(a, intent, now)
+	input, err := t.decisionInput(policy.NewBudget(t.ctx), a, intent, now)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func listActivities(_ context.Context, r activity.Reader, p *ListActivitiesParam
 		if err != nil {
 			return ListActivitiesReply{}, err
 		}
-		if size += view.Size(); size > maxPageBytes && len(reply.Activities) > 0 {
+		if size += view.Size(); (size > maxPageBytes || r.Exhausted()) && len(reply.Activities) > 0 {
 			break
 		}
 		reply.Activities = append(reply.Activities, view)

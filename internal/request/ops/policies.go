@@ -138,7 +138,24 @@ func addPolicy(e activity.Env, p *PolicyParams) (string, error) {
 	}
 	added := p.policy()
 	added.ID, added.CreatedAt, added.UpdatedAt = e.NewID(), e.Now, e.Now
-	return added.ID, e.Tx.Policies().Insert(added)
+	if err := e.Tx.Policies().Insert(added); err != nil {
+		return "", err
+	}
+	return added.ID, checkPolicyText(e)
+}
+
+// maxPolicyText bounds the texts of an organization's policies: each request may
+// have to evaluate all of them.
+const maxPolicyText = 4 << 20
+
+func checkPolicyText(e activity.Env) error {
+	all, err := e.Tx.Policies().List("", 0)
+	if err != nil {
+		return err
+	}
+	return checkText("policies", maxPolicyText, all, func(p *domain.Policy) int {
+		return len(p.Condition) + len(p.Consensus) + len(p.Time) + len(p.Notes)
+	})
 }
 
 // Policy is a policy as clients read it.

@@ -96,6 +96,9 @@ func updatePolicy(_ context.Context, e activity.Env, p *UpdatePolicyParamsV2) (U
 		stored.UpdatedAt = e.Now
 		return nil
 	})
+	if err == nil {
+		err = checkPolicyText(e)
+	}
 	if err != nil {
 		return UpdatePolicyResult{}, err
 	}
