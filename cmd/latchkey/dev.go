@@ -47,6 +47,7 @@ func (cmd devCommand) Run(ctx context.Context) error {
 	}
 	c := config.Default()
 	c.Listen, c.Store, c.Log.Format = cmd.Listen, cmd.Store, "text"
+	c.Limits.Rate = config.Rate{}
 	c.Dev = config.Dev{Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true}
 	if c.Store == "" {
 		c.Store = dataStore(cmd.Data)

@@ -66,7 +66,8 @@ const (
 	ReasonSMSDisabled         Reason = "SMS_SENDING_DISABLED"
 	ReasonProviderExists      Reason = "OAUTH_PROVIDER_ALREADY_EXISTS"
 	ReasonTooManyOTPs         Reason = "MAX_OTP_INITIATED"
-	ReasonRateLimitExceeded   Reason = "RATE_LIMIT_EXCEEDED"
+	ReasonRateLimitExceeded   Reason = "RATE_LIMIT_EXCEEDED" // of a resource: there is too much of it already
+	ReasonRateLimited         Reason = "RATE_LIMITED"        // too many requests a second: the same one later may pass
 	ReasonUnspecified         Reason = "UNSPECIFIED"
 )
 

@@ -100,7 +100,9 @@ func New(c *config.Config, s *store.Store, keys KeyServices, log *slog.Logger, v
 			return s.Ready(ctx)
 		},
 		MaxBody: c.Limits.Body, MaxHeader: c.Limits.Header,
-		Timeout:      c.Timeouts.Request,
+		Timeout:        c.Timeouts.Request,
+		Rate:           api.Rate{Address: c.Limits.Rate.Address, User: c.Limits.Rate.User},
+		TrustedProxies: c.TrustedProxies, Now: time.Now,
 		ServeMetrics: c.Metrics.Listen == "",
 	})
 	if err := srv.listen(c.Listen, handler); err != nil {

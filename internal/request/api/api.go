@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -41,17 +42,24 @@ type Config struct {
 	MaxHeader    int64
 	Timeout      time.Duration // for the work on one request
 	ServeMetrics bool          // whether /metrics is on this listener
+
+	Rate Rate
+	// TrustedProxies are the peers whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+	Now            func() time.Time
 }
 
 // Server answers requests. Make it with New.
 type Server struct {
 	Config
-	pages map[string]http.HandlerFunc // outside the interface; all of them GET
+	pages    map[string]http.HandlerFunc // outside the interface; all of them GET
+	refusals meter                       // of addresses
+	requests meter                       // of users
 }
 
 // New makes the HTTP side.
 func New(c Config) *Server {
-	s := &Server{Config: c}
+	s := &Server{Config: c, refusals: meter{most: c.Rate.Address, now: c.Now}, requests: meter{most: c.Rate.User, now: c.Now}}
 	s.pages = map[string]http.HandlerFunc{
 		"/healthz": func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, []byte(`{"status":"ok"}`)) },
 		"/readyz":  s.readyz,
@@ -98,9 +106,19 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 	}
 	defer s.Metrics.begin()()
 
-	reply, err := s.serve(w, r, path, handle, &event)
+	address := s.clientAddress(r)
+	err := s.admitAddress(address)
+	var reply *engine.Reply
+	if err == nil {
+		reply, err = s.serve(w, r, path, handle, &event)
+	}
 	if err != nil {
 		reply = s.refusal(r, err)
+	}
+	if isRateLimited(err) {
+		w.Header().Set("Retry-After", retryAfter)
+	} else if reply.Status >= 400 && reply.Status < 500 {
+		s.refusals.count(address)
 	}
 
 	took := time.Since(start)
@@ -163,7 +181,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string, hand
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return handle(ctx, engine.Request{Header: r.Header, Body: body, Event: event})
+	return handle(ctx, engine.Request{Header: r.Header, Body: body, Admit: s.admitUser, Event: event})
 }
 
 // readBody reads the exact bytes that were sent: they are what was signed.

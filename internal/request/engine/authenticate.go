@@ -30,7 +30,10 @@ func (e *Engine) authenticate(ctx context.Context, p proof, org string, r Reques
 	if err != nil {
 		return nil, err
 	}
-	return c, p.verify(ctx, c, r)
+	if err := p.verify(ctx, c, r); err != nil || r.Admit == nil {
+		return c, err
+	}
+	return c, r.Admit(c.found.user.ID)
 }
 
 // authorizeSubmit refuses callers whose credential or whose organization is not

@@ -73,6 +73,9 @@ func New(c Config) *Engine {
 type Request struct {
 	Header http.Header
 	Body   []byte
+	// Admit, if not nil, is asked once it is proven who sends the request, and
+	// may refuse it.
+	Admit func(userID string) error
 	// Event collects what the log says about the request.
 	Event *Event
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"time"
 )
@@ -29,12 +30,14 @@ type Config struct {
 	// empty for none.
 	PreviousMasterKey string
 	TLS               TLS
-	Log               Log
-	Timeouts          Timeouts
-	Limits            Limits
-	Metrics           Metrics
-	Mail              Mail
-	SMS               SMS
+	// TrustedProxies are the peers whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+	Log            Log
+	Timeouts       Timeouts
+	Limits         Limits
+	Metrics        Metrics
+	Mail           Mail
+	SMS            SMS
 	// Templates is a folder with the operator's own texts of messages; empty:
 	// the built-in ones.
 	Templates string
@@ -83,6 +86,14 @@ type Limits struct {
 	Policies         int // per organization
 	Authenticators   int // per user
 	OAuthProviders   int // per user
+
+	Rate Rate
+}
+
+// Rate bounds requests a second; 0 means unlimited.
+type Rate struct {
+	Address int // refused ones from one address, this machine's own excepted
+	User    int // all of one user
 }
 
 // Metrics places GET /metrics: on its own host:port, or on the main listener
@@ -164,6 +175,7 @@ func Default() Config {
 			Policies:         100,
 			Authenticators:   10,
 			OAuthProviders:   10,
+			Rate:             Rate{Address: 100},
 		},
 		Mail: Mail{TLS: "starttls", Timeout: 30 * time.Second},
 		SMS:  SMS{ContentType: "application/json", Timeout: 30 * time.Second},

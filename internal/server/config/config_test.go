@@ -4,13 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"latchkey/internal/strictyaml"
 )
@@ -49,7 +52,7 @@ func TestExample(t *testing.T) {
 	}
 	for section, names := range keysOf(settings(&parser{}, &Config{})) {
 		for _, name := range names {
-			if !strings.Contains("\n"+strings.ReplaceAll(string(data), "\n  ", "\n"), "\n"+name+":") {
+			if !strings.Contains("\n"+regexp.MustCompile(`\n +`).ReplaceAllString(string(data), "\n"), "\n"+name+":") {
 				t.Errorf("the example does not show %s", strictyaml.Join(section, name))
 			}
 		}
@@ -78,6 +81,8 @@ limits:
   policies: 5
   authenticators: 6
   oauthProviders: 7
+  rate: {address: 8, user: 9}
+trustedProxies: [10.0.0.0/8, 192.0.2.1, '2001:db8::/32', '::1']
 metrics: {listen: ':9090'}
 mail:
   host: smtp.example.com
@@ -117,6 +122,11 @@ oidc: {timeout: 3s, maxAge: 10m}
 			Users: 0, Tags: 1, ChildTags: 3, LongLivedAPIKeys: 2, ExpiringAPIKeys: 2147483647,
 			Wallets: 3, PrivateKeys: 4,
 			Policies: 5, Authenticators: 6, OAuthProviders: 7,
+			Rate: Rate{Address: 8, User: 9},
+		},
+		TrustedProxies: []netip.Prefix{
+			netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"),
+			netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("::1/128"),
 		},
 		Metrics: Metrics{Listen: ":9090"},
 		Mail: Mail{
@@ -134,7 +144,7 @@ oidc: {timeout: 3s, maxAge: 10m}
 		Templates: "texts",
 		OIDC:      OIDC{Timeout: 3 * time.Second, MaxAge: 10 * time.Minute},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if !got.TLS.Enabled() || Default().TLS.Enabled() {
@@ -214,7 +224,7 @@ func TestKeyProblems(t *testing.T) {
 		{"misspelt below", "log:\n  lvel: info", `f.yaml:2:3: unknown key "log.lvel"; the nearest known key is "log.level"`},
 		{"wrong case", "masterkey: x", `f.yaml:1:1: unknown key "masterkey"; the nearest known key is "masterKey"`},
 		{"wrong section", "limits:\n  drain: 1s", `f.yaml:2:3: unknown key "limits.drain"; the nearest known key is "timeouts.drain"`},
-		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: limits, listen, log, mail, masterKey, metrics, oidc, previousMasterKey, sms, store, templates, timeouts, tls`},
+		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: limits, listen, log, mail, masterKey, metrics, oidc, previousMasterKey, sms, store, templates, timeouts, tls, trustedProxies`},
 		{"twice", "listen: :1\nlisten: :2", `f.yaml:2:1: listen is given twice: first on line 1`},
 	})
 }
@@ -260,6 +270,11 @@ func TestValueProblems(t *testing.T) {
 		{"count huge", "limits: {tags: 2147483648}", `f.yaml:1:16: limits.tags must be from 0 to 2147483647, not "2147483648"`},
 		{"count text", `limits: {users: "5"}`, `f.yaml:1:17: limits.users must be a whole number (0 = unlimited), not text`},
 		{"count hex", "limits: {users: 0x10}", `f.yaml:1:17: limits.users must be a whole number (0 = unlimited), not "0x10"`},
+		{"rate", "limits: {rate: {adress: 1}}", `f.yaml:1:17: unknown key "limits.rate.adress"; the nearest known key is "limits.rate.address"`},
+		{"rate alone", "limits: {rate: 5}", `f.yaml:1:16: limits.rate holds settings (key: value), not a number`},
+		{"proxies", "trustedProxies: 10.0.0.1", `f.yaml:1:17: trustedProxies must be a list of IP addresses and networks, not text`},
+		{"proxy name", "trustedProxies: [proxy]", `f.yaml:1:18: trustedProxies[0] must be an IP address, or a network such as 10.0.0.0/8, not "proxy"`},
+		{"proxy bits", "trustedProxies: [10.0.0.1/8]", `f.yaml:1:18: trustedProxies[0] must be an IP address, or a network such as 10.0.0.0/8, not "10.0.0.1/8"`},
 		{"count fraction", "limits: {users: 1.5}", `f.yaml:1:17: limits.users must be a whole number (0 = unlimited), not a number`},
 		{"certificate alone", "tls:\n  certificate: a", `f.yaml:1:1: tls.certificate is set without tls.key: set both or neither`},
 		{"key alone", "tls: {key: a}", `f.yaml:1:1: tls.key is set without tls.certificate: set both or neither`},

@@ -54,8 +54,15 @@ type parser struct {
 func keysOf(all map[string]setting) map[string][]string {
 	keys := map[string][]string{"": slices.Sorted(maps.Keys(all))}
 	for name, s := range all {
-		if s.below != nil {
-			keys[name] = slices.Sorted(maps.Keys(s.below))
+		if s.below == nil {
+			continue
+		}
+		for path, below := range keysOf(s.below) {
+			full := name
+			if path != "" {
+				full = strictyaml.Join(name, path)
+			}
+			keys[full] = below
 		}
 	}
 	return keys

@@ -29,6 +29,7 @@ func settings(p *parser, c *Config) map[string]setting {
 				p.Problemf(n, "tls.certificate is set without tls.key: set both or neither")
 			}
 		}},
+		"trustedProxies": {set: p.networks(&c.TrustedProxies)},
 		"log": {below: map[string]setting{
 			"format": {set: p.oneOf(&c.Log.Format, "json", "text")},
 			"level":  {set: p.oneOf(&c.Log.Level, "debug", "info", "warn", "error")},
@@ -53,6 +54,10 @@ func settings(p *parser, c *Config) map[string]setting {
 			"policies":            {set: p.count(&c.Limits.Policies)},
 			"authenticators":      {set: p.count(&c.Limits.Authenticators)},
 			"oauthProviders":      {set: p.count(&c.Limits.OAuthProviders)},
+			"rate": {below: map[string]setting{
+				"address": {set: p.count(&c.Limits.Rate.Address)},
+				"user":    {set: p.count(&c.Limits.Rate.User)},
+			}},
 		}},
 		"metrics": {below: map[string]setting{
 			"listen": {set: func(path string, n *yaml.Node) {

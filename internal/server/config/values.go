@@ -3,6 +3,7 @@ package config
 import (
 	"math"
 	"net"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -228,5 +229,34 @@ func (p *parser) count(to *int) func(string, *yaml.Node) {
 			return
 		}
 		*to = int(v)
+	}
+}
+
+// networks is a list of addresses and of networks in CIDR form.
+func (p *parser) networks(to *[]netip.Prefix) func(string, *yaml.Node) {
+	const want = "an IP address, or a network such as 10.0.0.0/8"
+	return func(path string, n *yaml.Node) {
+		if n.Kind != yaml.SequenceNode {
+			p.Problemf(n, "%s must be a list of IP addresses and networks, not %s", path, kind(n))
+			return
+		}
+		var all []netip.Prefix
+		for i, element := range p.Elements(n) {
+			place := path + "[" + strconv.Itoa(i) + "]"
+			v, ok := p.text(place, element, want)
+			if !ok {
+				continue
+			}
+			network, err := netip.ParsePrefix(v)
+			if address, notAddress := netip.ParseAddr(v); notAddress == nil {
+				network, err = address.WithZone("").Unmap().Prefix(address.Unmap().BitLen())
+			}
+			if err != nil || network != network.Masked() {
+				p.Problemf(element, "%s must be %s, not %s", place, want, show(v))
+				continue
+			}
+			all = append(all, network)
+		}
+		*to = all
 	}
 }

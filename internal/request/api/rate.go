@@ -1,0 +1,128 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"latchkey/internal/fault"
+	"latchkey/internal/lru"
+)
+
+// Rate bounds requests a second; 0: no bound.
+type Rate struct {
+	// Address is for the refused requests of one address, from which nothing is
+	// answered while there are more. This machine's own has no bound.
+	Address int
+	User    int // for all requests of one user
+}
+
+// retryAfter is in how many seconds a client that was too fast may try again:
+// some room is there after the first, whatever the bound is.
+const retryAfter = "1"
+
+// meter counts events by key. Each key has a bucket that holds as many as are
+// allowed in a second and loses so many in one. Keys that were not seen lately
+// are forgotten: a bucket that is full would be empty again by then, or soon.
+type meter struct {
+	most int // 0: nothing is counted
+	now  func() time.Time
+
+	mu      sync.Mutex
+	buckets lru.Map[string, bucket]
+}
+
+type bucket struct {
+	level float64
+	at    time.Time
+}
+
+// full reports whether the key has no room for one more.
+func (m *meter) full(key string) bool {
+	if m.most == 0 || key == "" {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.level(key, m.now()) > float64(m.most-1)
+}
+
+// count counts an event.
+func (m *meter) count(key string) {
+	if m.most == 0 || key == "" {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	// Requests under way at once are counted when they end: they must not shut
+	// their address out for longer than one that is full.
+	m.buckets.Put(key, bucket{min(m.level(key, now)+1, float64(m.most)), now})
+}
+
+func (m *meter) level(key string, now time.Time) float64 {
+	b, _ := m.buckets.Get(key)
+	return max(0, b.level-max(0, now.Sub(b.at).Seconds())*float64(m.most))
+}
+
+// admitAddress refuses a request from an address that was refused too often.
+func (s *Server) admitAddress(address string) error {
+	if !s.refusals.full(address) {
+		return nil
+	}
+	return fault.New(fault.ResourceExhausted, fault.ReasonRateLimited,
+		"too many requests from this address were refused: at most %d a second are looked at; "+
+			"wait a second, and mend what the earlier replies say is wrong", s.Rate.Address)
+}
+
+// admitUser refuses a request of a user who has sent too many.
+func (s *Server) admitUser(userID string) error {
+	if s.requests.full(userID) {
+		return fault.New(fault.ResourceExhausted, fault.ReasonRateLimited,
+			"too many requests of this user: at most %d a second are answered; wait a second and send it again", s.Rate.User)
+	}
+	s.requests.count(userID)
+	return nil
+}
+
+func isRateLimited(err error) bool {
+	refusal, ok := fault.As(err)
+	return ok && refusal.Reason == fault.ReasonRateLimited
+}
+
+// clientAddress is the address that a request is counted for; empty: for none.
+// Of IPv6 that is the network of 64 bits, of which one client has them all.
+//
+// Each proxy adds the address that it was called from to X-Forwarded-For. What
+// a proxy that is not trusted, or the client itself, has written there is not
+// looked at.
+func (s *Server) clientAddress(r *http.Request) string {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return "" // no TCP
+	}
+	address := peer.Addr().Unmap().WithZone("")
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, hop := range slices.Backward(hops) {
+		from, err := netip.ParseAddr(strings.TrimSpace(hop))
+		if err != nil || !s.trusts(address) {
+			break
+		}
+		address = from.Unmap().WithZone("")
+	}
+	if address.IsLoopback() {
+		return ""
+	}
+	if address.Is6() {
+		network, _ := address.Prefix(64) // it has more bits
+		return network.String()
+	}
+	return address.String()
+}
+
+func (s *Server) trusts(peer netip.Addr) bool {
+	return slices.ContainsFunc(s.TrustedProxies, func(n netip.Prefix) bool { return n.Contains(peer) })
+}
