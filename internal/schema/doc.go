@@ -41,7 +41,8 @@
 //
 // [Schema.Decode] refuses whatever is ambiguous: duplicate names, invalid UTF-8,
 // data after the object, unknown names (with a hint at the nearest known one),
-// numbers with a fraction or an exponent. It never repeats a value in the
+// numbers with a fraction or an exponent. It refuses U+0000 in any string, which
+// not every store can keep. It never repeats a value in the
 // description of a problem, since values may be secret.
 //
 // null means absent, for an array empty: a required array may be null but not

@@ -51,9 +51,12 @@ func (n *node) checkString(s string) (normal, problem string) {
 		return s, emailProblem(s)
 	case "e164":
 		return s, phoneProblem(s)
-	default:
-		return s, ""
 	}
+	// Every format refuses it anyway. PostgreSQL cannot keep it in a text.
+	if strings.IndexByte(s, 0) >= 0 {
+		return s, "must not contain the character U+0000"
+	}
+	return s, ""
 }
 
 // EmailProblem says what is wrong with an e-mail address, in the words of the

@@ -94,6 +94,7 @@ func TestStringRules(t *testing.T) {
 			{`"éé"`, ""},
 			{`"ééé"`, ""},
 			{`"éééé"`, "must have at most 3 characters"},
+			{`"a\u0000"`, "must not contain the character U+0000"},
 		}},
 		{"label", memberOf[string](`json:"v,omitzero" check:"label"`), []sample{
 			{absent, ""},

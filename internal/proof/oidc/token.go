@@ -131,8 +131,16 @@ func (t *token) readPayload(part string) error {
 	if t.issuedAt, err = payload.date("iat"); err != nil {
 		return err
 	}
-	t.notBefore, err = payload.date("nbf")
-	return err
+	if t.notBefore, err = payload.date("nbf"); err != nil {
+		return err
+	}
+	// Users are found by them, in stores that cannot keep it.
+	for name, text := range map[string]string{"iss": t.claims.Issuer, "sub": t.claims.Subject, "aud": t.claims.Audience} {
+		if strings.ContainsRune(text, 0) {
+			return fmt.Errorf("claim %s must not contain the character U+0000", name)
+		}
+	}
+	return nil
 }
 
 // checkTimes refuses a token that is no longer valid, or not yet.

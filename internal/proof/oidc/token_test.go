@@ -121,6 +121,10 @@ func TestParseRefuses(t *testing.T) {
 		{"line end within", parts(head[:4]+"\n"+head[4:], body, sig), "its header has line ends"},
 		{"stray bits", parts(head, body, "aa_"), "its signature is not base64url"},
 
+		{"U+0000 in iss", jwt(goodHeader, with(`"iss":"https://x\u0000"`)), "claim iss must not contain the character U+0000"},
+		{"U+0000 in sub", jwt(goodHeader, with(`"sub":"\u0000"`)), "claim sub must not contain the character U+0000"},
+		{"U+0000 in aud", jwt(goodHeader, with(`"aud":["a\u0000"]`)), "claim aud must not contain the character U+0000"},
+
 		{"header is an array", jwt(`[]`, payload("")), "its header is not a JSON object"},
 		{"header is null", jwt(`null`, payload("")), "its header is not a JSON object"},
 		{"header is broken", jwt(`{"alg"`, payload("")), "its header is not a JSON object"},

@@ -208,3 +208,34 @@ func TestInterfacesAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// TestNUL sends the one character that a text in PostgreSQL cannot hold, where
+// a text is looked up: it is refused by both stores alike.
+func TestNUL(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		for _, c := range []struct {
+			operation, path string
+			params          m
+		}{
+			{"list_activities", "filterByType.1", m{"filterByType": []any{"A", "a\x00b"}}},
+			{"list_suborgs", "filterValue", m{"filterType": "NAME", "filterValue": "a\x00b"}},
+			{"list_suborgs", "filterValue", m{"filterType": "EMAIL", "filterValue": "a\x00b"}},
+			{"list_suborgs", "filterValue", m{"filterType": "OIDC_CLAIMS", "filterValue": `{"iss":"https://x.example","sub":"\u0000","aud":"x"}`}},
+			{"list_verified_suborgs", "filterValue", m{"filterType": "PHONE_NUMBER", "filterValue": "\x00"}},
+			{"create_user_tag", "userTagName", m{"userTagName": "a\x00b", "userIds": []any{}}},
+			{"create_policy", "notes", m{"policyName": "x", "effect": "EFFECT_DENY", "notes": "a\x00b"}},
+			{"create_wallet_accounts", "accounts.0.path", m{"walletId": unknownID, "accounts": []any{m{
+				"curve": "CURVE_SECP256K1", "pathFormat": "PATH_FORMAT_BIP32", "path": "m/\x00", "addressFormat": "ADDRESS_FORMAT_ETHEREUM",
+			}}}},
+			{"sign_raw_payload", "signWith", m{
+				"signWith": "a\x00b", "payload": "00", "encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP",
+			}},
+			{"whoami", "organizationId", m{"organizationId": "a\x00b"}},
+		} {
+			refused := s.Root.Refused(t, http.StatusBadRequest, c.operation, c.params)
+			if got := refused.Get("details", 1, "fieldViolations", 0, "field").Text(); got != c.path {
+				t.Errorf("%s: the refusal is about %q, want %q: %v", c.operation, got, c.path, refused)
+			}
+		}
+	})
+}

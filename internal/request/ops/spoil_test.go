@@ -24,6 +24,7 @@ func badValues(p schema.Property) map[string]any {
 	bad := map[string]any{}
 	switch p.Type {
 	case "string":
+		bad["U+0000"] = "a\x00b"
 		if p.Required && !p.AllowEmpty {
 			bad["empty"] = ""
 		}

@@ -31,8 +31,10 @@ func (p *SuborgFilter) Check(problems *schema.Problems) {
 	case p.FilterType == "" && p.FilterValue != "":
 		problems.Add("filterType", "is required with filterValue")
 	case p.FilterType == "OIDC_CLAIMS":
-		if _, err := p.claims(); err != nil {
+		if claims, err := p.claims(); err != nil {
 			problems.Add("filterValue", "must be JSON with the members iss, sub and aud")
+		} else if strings.ContainsRune(claims.Issuer+claims.Subject+claims.Audience, 0) {
+			problems.Add("filterValue", "must not contain the character U+0000 in iss, sub or aud")
 		}
 	}
 }
