@@ -3,9 +3,11 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"latchkey/internal/store"
 )
@@ -23,7 +25,7 @@ type batch struct {
 // known only when Close has read the answer to the Sync that ends the batch,
 // for that is when the server commits.
 func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error) {
-	conn, err := db.writes.Acquire(ctx)
+	conn, err := db.writes.Acquire(mayDial(ctx))
 	if err != nil {
 		return nil, notSent{err}
 	}
@@ -36,30 +38,49 @@ func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(commits[i].Org, commits[j].Org) })
 
-	var appends []int
+	var appends, changes []int
+	barrier := false
 	for _, i := range order {
-		if commits[i].Appends() {
+		switch c := commits[i]; {
+		case c == db.barrier:
+			barrier = true
+		case c.Appends():
 			appends = append(appends, i)
+		default:
+			changes = append(changes, i)
 		}
 	}
 	if len(appends) > 0 {
 		b.queueAppends(appends)
 	}
-	for _, i := range order {
-		if !commits[i].Appends() {
-			b.queueChange(i)
-		}
+	for _, i := range changes {
+		b.queueChange(i)
 	}
-	if err := conn.SendBatch(ctx, &b.Batch).Close(); err != nil {
-		if conn.Conn().IsClosed() {
-			// The server is likely gone, and with it the other connections: close
-			// them all instead of finding out one by one.
-			db.writes.Reset()
-			db.reads.Reset()
-		}
+	if barrier {
+		b.Queue(barrierSQL) // last, so that groups take their locks in one order
+	}
+	pg := conn.Conn().PgConn()
+	forgetWarning(pg)
+	if err = conn.SendBatch(ctx, &b.Batch).Close(); err == nil {
+		err = warned(pg)
+	}
+	if _, doubt := errors.AsType[inDoubt](err); doubt || conn.Conn().IsClosed() {
+		db.drop(pg)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return b.refusals, nil
+}
+
+// drop ends every connection after an outcome that is not known: what comes
+// next passes the barrier of a new one. Mostly the server is gone, and with it
+// the other connections too. The socket is closed at once, where pgx would wait
+// for the server to say goodbye, which one that waits for a standby does not.
+func (db *DB) drop(conn *pgconn.PgConn) {
+	_ = conn.Conn().Close()
+	db.writes.Reset()
+	db.reads.Reset()
 }
 
 // queueAppends puts the commits with these numbers into one statement.

@@ -31,9 +31,13 @@ func (db *DB) commit() {
 		DistinctIDs: true,
 		// For a server that is gone; one that is there stops a statement earlier
 		// by itself.
-		Timeout: db.timeout + 5*time.Second,
+		Timeout: deadline(db.timeout),
 	})
 }
+
+// deadline is when a connection is given up on which a statement should have
+// ended after timeout.
+func deadline(timeout time.Duration) time.Duration { return timeout + timeout/3 }
 
 // transact sends the commits, again if that is certain to be safe.
 func (db *DB) transact(ctx context.Context, commits []*store.Commit) ([]error, error) {

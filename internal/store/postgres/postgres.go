@@ -8,7 +8,8 @@
 // report an error, each commit of the group is tried alone.
 //
 // Invariants: a commit is acknowledged after the server confirmed the end of
-// its transaction, with synchronous_commit on; an activity and the changes it
+// its transaction, with synchronous_commit on; one that the server has, but its
+// synchronous standby perhaps not, is not shown (connect.go says how); an activity and the changes it
 // makes appear together or not at all (statements.go says why); an error whose
 // outcome is unknown is returned, never retried.
 //
@@ -51,7 +52,7 @@ const pingAfter = 100 * time.Millisecond
 // Config tunes the driver. The zero value is usable.
 type Config struct {
 	MaxConns int           // for reads; 0: what the URL says, at least 8
-	Timeout  time.Duration // of one statement; 0: 15 s
+	Timeout  time.Duration // of one statement; 0: statement_timeout of the URL, else 15 s
 	Linger   time.Duration // longest wait for more commits before a flush; 0: 1 ms; negative: none
 }
 
@@ -60,6 +61,7 @@ type DB struct {
 	reads   *pgxpool.Pool
 	writes  *pgxpool.Pool // its own, so that reads cannot keep commits waiting
 	queue   *group.Queue
+	barrier *store.Commit // in the queue it stands for barrierSQL
 	timeout time.Duration
 	schema  int64
 
@@ -77,8 +79,8 @@ func Open(ctx context.Context, url string, cfg Config) (*DB, error) {
 }
 
 func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
-	if cfg.Timeout <= 0 {
-		cfg.Timeout = 15 * time.Second
+	if cfg.Timeout, err = statementTimeout(url, cfg.Timeout); err != nil {
+		return nil, err
 	}
 	steps, err := migration.Load(migrations)
 	if err != nil {
@@ -86,6 +88,7 @@ func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
 	}
 	db := &DB{
 		queue:   group.New(group.Config{Writers: committers, Linger: cfg.Linger}),
+		barrier: new(store.Commit),
 		timeout: cfg.Timeout,
 		schema:  int64(len(steps)),
 	}
@@ -94,6 +97,7 @@ func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
 			db.closePools()
 		}
 	}()
+	ctx = mayDial(ctx)
 	if db.reads, err = openPool(ctx, url, cfg, 0); err != nil {
 		return nil, err
 	}
@@ -112,15 +116,38 @@ func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
 	return db, nil
 }
 
+// statementTimeout is how long a statement may take.
+func statementTimeout(url string, configured time.Duration) (time.Duration, error) {
+	if configured > 0 {
+		return configured, nil
+	}
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return 0, err
+	}
+	given, ok := c.ConnConfig.RuntimeParams["statement_timeout"]
+	if !ok {
+		return 15 * time.Second, nil
+	}
+	ms, err := strconv.ParseUint(given, 10, 31)
+	if err != nil || ms == 0 {
+		return 0, errors.New("statement_timeout in the URL must be a whole number of milliseconds above 0, such as 15000")
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
+
 // openPool makes a pool of size connections, 0 for the configured number.
 func openPool(ctx context.Context, url string, cfg Config, size int32) (*pgxpool.Pool, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, err
 	}
+	// Connections are made when they are needed, in the context of the one who
+	// needs them.
+	c.MinConns, c.MinIdleConns = 0, 0
 	switch {
 	case size > 0:
-		c.MaxConns, c.MinConns, c.MinIdleConns = size, 0, 0
+		c.MaxConns = size
 	case cfg.MaxConns > 0:
 		c.MaxConns = int32(min(cfg.MaxConns, 10_000))
 	default:
@@ -137,10 +164,12 @@ func openPool(ctx context.Context, url string, cfg Config, size int32) (*pgxpool
 	// After a failover the pool is full of dead connections. One that was busy
 	// a moment ago is not pinged, so that this costs nothing under load.
 	c.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
-	// A standby could answer with an old version.
-	if c.ConnConfig.ValidateConnect == nil {
-		c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	if c.ConnConfig.ConnectTimeout == 0 { // for each host
+		c.ConnConfig.ConnectTimeout = deadline(cfg.Timeout)
 	}
+	neverCancel(c.ConnConfig)
+	c.ConnConfig.OnNotice = noteWarning
+	c.ConnConfig.ValidateConnect = validate
 	return pgxpool.NewWithConfig(ctx, c)
 }
 
@@ -190,6 +219,15 @@ func (db *DB) checkVersion(ctx context.Context, c *store.Commit) error {
 		err = store.ErrConflict
 	}
 	return err
+}
+
+// certain returns when everything that was visible before the call is where
+// synchronous replication wants it.
+func (db *DB) certain(ctx context.Context) error {
+	if err := db.queue.Do(ctx, db.barrier); err != nil {
+		return fmt.Errorf("making certain of a recorded activity: %w", err)
+	}
+	return nil
 }
 
 // Close implements [store.Driver].

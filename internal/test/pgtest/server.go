@@ -28,15 +28,19 @@ type Server struct {
 	port int
 	cred *syscall.Credential // nil: as this process
 
+	settings []string // beyond those that every server gets, as name=value
+
 	process *os.Process
 	exited  chan struct{} // closed when process has ended
 }
 
 // Start starts a private server for one test, one that the test may kill. It
 // is stopped when the test is over.
-func Start(t testing.TB) *Server {
+//
+// The settings are name=value.
+func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	s, err := start()
+	s, err := start(settings...)
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
@@ -51,7 +55,7 @@ func (s *Server) URL(t testing.TB) string {
 }
 
 // Kill ends every process of the server at once, without a chance to write
-// anything more.
+// anything more. It may be frozen.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
 	// Orphans come to this process, which can wait for their end: a new server
@@ -60,16 +64,7 @@ func (s *Server) Kill(t testing.TB) {
 		t.Fatalf("pgtest: %v", err)
 	}
 	defer func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }()
-	// The postmaster stops first, so that no new child appears unseen.
-	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatalf("pgtest: %v", err)
-	}
-	// The signal takes effect a moment later; until then it can still fork.
-	testkit.Until(t, "pgtest: the server is stopped", func() bool {
-		f := stat(s.process.Pid)
-		return len(f) > 0 && f[0] == "T"
-	})
-	children := childrenOf(s.process.Pid)
+	children := s.freeze(t)
 	for _, pid := range append(children, s.process.Pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -80,6 +75,39 @@ func (s *Server) Kill(t testing.TB) {
 				break
 			}
 		}
+	}
+}
+
+// Freeze stops every process of the server, as a machine that hangs: its
+// connections stay open and nothing comes from them.
+func (s *Server) Freeze(t testing.TB) {
+	t.Helper()
+	s.freeze(t)
+}
+
+// freeze returns the processes that the server has started.
+func (s *Server) freeze(t testing.TB) (children []int) {
+	t.Helper()
+	// The postmaster stops first, so that no new child appears unseen.
+	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	// The signal takes effect a moment later; until then it can still fork.
+	testkit.Until(t, "pgtest: the server is stopped", func() bool {
+		f := stat(s.process.Pid)
+		return len(f) > 0 && f[0] == "T"
+	})
+	children = childrenOf(s.process.Pid)
+	for _, pid := range children {
+		_ = syscall.Kill(pid, syscall.SIGSTOP)
+	}
+	return children
+}
+
+// Thaw lets a server that is frozen go on.
+func (s *Server) Thaw() {
+	for _, pid := range append(childrenOf(s.process.Pid), s.process.Pid) {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
 	}
 }
 
@@ -104,8 +132,13 @@ func (s *Server) admin() string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", s.port)
 }
 
-// start makes a cluster and runs it.
-func start() (*Server, error) {
+// start makes a cluster and runs it. The settings are name=value.
+func start(settings ...string) (*Server, error) {
+	return startFrom((*Server).initialize, settings)
+}
+
+// startFrom runs a cluster that fill makes in an empty folder.
+func startFrom(fill func(*Server) error, settings []string) (*Server, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
@@ -115,42 +148,44 @@ func start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin, dir: dir}
-	if err := s.initialize(); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	s := &Server{bin: bin, dir: dir, settings: settings}
+	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
+		if s.cred, err = credential("postgres"); err == nil {
+			err = os.Chown(dir, int(s.cred.Uid), int(s.cred.Gid))
+		}
 	}
-	for range 10 {
+	if err == nil {
+		err = fill(s)
+	}
+	for try := 0; err == nil; try++ {
 		// Another process may have taken the port in the meantime.
 		if s.port, err = freePort(); err != nil {
 			break
 		}
-		if err = s.launch(); !errors.Is(err, errPort) {
-			break
+		if err = s.launch(); err == nil {
+			return s, nil
+		}
+		if try < 10 && errors.Is(err, errPort) {
+			err = nil
 		}
 	}
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return s, nil
+	return nil, errors.Join(err, os.RemoveAll(dir))
 }
 
 var errPort = errors.New("another process has the port")
 
-func (s *Server) initialize() (err error) {
-	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
-		if s.cred, err = credential("postgres"); err != nil {
-			return err
-		}
-		if err := os.Chown(s.dir, int(s.cred.Uid), int(s.cred.Gid)); err != nil {
-			return err
-		}
-	}
-	cmd := exec.Command(filepath.Join(s.bin, "initdb"), "--pgdata", s.data(), "--username", "postgres",
+func (s *Server) initialize() error {
+	return s.program("initdb", "--pgdata", s.data(), "--username", "postgres",
 		"--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync", "--no-instructions")
+}
+
+// program runs a program of PostgreSQL to its end.
+func (s *Server) program(name string, arguments ...string) error {
+	cmd := exec.Command(filepath.Join(s.bin, name), arguments...)
 	cmd.Dir, cmd.Env = s.dir, environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, out)
+		return fmt.Errorf("%s: %w\n%s", name, err, out)
 	}
 	return nil
 }
@@ -167,6 +202,9 @@ func (s *Server) launch() error {
 	cmd := exec.Command(filepath.Join(s.bin, "postgres"), "-D", s.data(),
 		"-c", "listen_addresses=127.0.0.1", "-c", "port="+strconv.Itoa(s.port),
 		"-c", "unix_socket_directories="+s.dir, "-c", "max_connections=200", "-c", "deadlock_timeout=200ms")
+	for _, setting := range s.settings {
+		cmd.Args = append(cmd.Args, "-c", setting)
+	}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, environment(), log, log
 	// Should the test process die, the kernel tells the server to quit.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred, Pdeathsig: syscall.SIGQUIT}
@@ -226,6 +264,12 @@ func (s *Server) stop() {
 
 func (s *Server) kill() {
 	_ = s.process.Signal(syscall.SIGQUIT)
+	select {
+	case <-s.exited:
+		return
+	default:
+		s.Thaw()
+	}
 	select {
 	case <-s.exited:
 	case <-time.After(testkit.Patience):

@@ -27,6 +27,10 @@ func programs() (string, error) {
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	slices.SortFunc(dirs, func(a, b string) int { return versionOf(b) - versionOf(a) })
 	if p, err := exec.LookPath("initdb"); err == nil {
+		// The other programs are beside the real one.
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			p = real
+		}
 		dirs = append([]string{filepath.Dir(p)}, dirs...)
 	}
 	for _, dir := range dirs {

@@ -1,0 +1,118 @@
+package server_test
+
+import (
+	"net/http"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"latchkey/internal/server/config"
+	"latchkey/internal/test/pgtest"
+	"latchkey/internal/test/servertest"
+	"latchkey/internal/test/testkit"
+)
+
+// failoverRounds is how often the tests of this file let a primary fail.
+func failoverRounds(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("LATCHKEY_FAILOVER_ROUNDS")
+	if text == "" {
+		return 3
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("LATCHKEY_FAILOVER_ROUNDS is %q, not a number above 0", text)
+	}
+	return n
+}
+
+// TestStandbyStops: the synchronous standby hangs while wallets are created, the
+// primary dies, and the standby takes its place without what it never got. No
+// wallet is missing that a client was told of or shown, by any node.
+func TestStandbyStops(t *testing.T) {
+	primary, standby := pgtest.StartPair(t)
+	url := pgtest.PairURL(primary, standby, "statement_timeout=1500")
+	first := servertest.Start(t, url, config.Default())
+	second := servertest.Start(t, url, config.Default())
+	root := first.Root
+	nodes := []*servertest.Caller{root, second.As(root)}
+
+	known := map[string]bool{} // wallets that a client was told of or shown
+	for round := range failoverRounds(t) {
+		name := "wallet " + strconv.Itoa(round)
+		body := root.Body(t, "create_wallet", map[string]any{"walletName": name, "accounts": []any{}})
+		look := func() {
+			var wg sync.WaitGroup
+			var mu sync.Mutex
+			for _, node := range nodes {
+				wg.Go(func() {
+					created := node.Post(t, "create_wallet", body)
+					listed := node.Post(t, "list_wallets", node.Body(t, "list_wallets", nil))
+					mu.Lock()
+					defer mu.Unlock()
+					if created.Status == http.StatusOK {
+						known[name] = true
+					}
+					for shown := range walletNames(t, listed) {
+						known[shown] = true
+					}
+				})
+			}
+			wg.Wait()
+		}
+		standby.Freeze(t)
+		look()
+		look()
+		if round%2 == 1 { // a primary that was away for a moment shows what it has on its disk
+			primary.Kill(t)
+			primary.Restart(t)
+			look()
+		}
+		if known[name] {
+			t.Errorf("round %d: the standby does not have the wallet, and it was told of or shown", round)
+		}
+		standby.Kill(t)
+		primary.Kill(t)
+		standby.Restart(t)
+		standby.Promote(t)
+		primary.Follow(t, standby)
+		primary, standby = standby, primary
+
+		for i, node := range nodes {
+			testkit.Until(t, "the wallet is created", func() bool { return node.Post(t, "create_wallet", body).Status == http.StatusOK })
+			known[name] = true
+			reply := node.Post(t, "list_wallets", node.Body(t, "list_wallets", nil))
+			have := walletNames(t, reply)
+			for name := range known {
+				if have[name] != 1 {
+					t.Errorf("round %d: node %d has %q %d times, not once", round, i, name, have[name])
+				}
+			}
+		}
+	}
+}
+
+// walletNames counts the wallets in a reply to list_wallets, none in another
+// reply than 200.
+func walletNames(t *testing.T, reply servertest.Reply) map[string]int {
+	t.Helper()
+	names := map[string]int{}
+	if reply.Status != http.StatusOK {
+		return names
+	}
+	var list struct {
+		Wallets []struct {
+			WalletName string `json:"walletName"`
+		} `json:"wallets"`
+	}
+	if err := json.Unmarshal(reply.Body, &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range list.Wallets {
+		names[w.WalletName]++
+	}
+	return names
+}

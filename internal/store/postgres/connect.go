@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// What is in doubt is not shown.
+//
+// A commit that waits for a synchronous standby is on the primary's disk, but
+// no one else sees it before the standby has it. There are two ways in which it
+// becomes visible earlier: the wait is cancelled, or the primary is restarted.
+// docs/decisions/0023 argues why the following is enough.
+//
+// 1. No cancel request is ever sent. A commit whose answer does not come in time
+// loses its connection; the server waits on, and shows it to no one.
+//
+// 2. A commit that comes back with a warning, or does not come back, ends all
+// connections of this node; a restart ends those of every node.
+//
+// 3. A new connection is used only after a write of its own was replicated, and
+// with it everything that was committed before.
+//
+// 4. A request that is found recorded is answered after another such write.
+
+// barrierSQL is that write. Without synchronous standbys there is nothing to wait
+// for, and nothing is written. All nodes write the same row: while one waits for
+// the standby the others wait for its lock, which a time-out ends without a trace.
+const barrierSQL = `UPDATE primary_server SET passed_at = now() WHERE current_setting('synchronous_standby_names') <> ''`
+
+// undefinedTable: the database is not migrated yet.
+const undefinedTable = "42P01"
+
+// errNoCancel is what pgx gets when it wants to send a cancel request.
+var errNoCancel = errors.New("a statement is not cancelled: that would end the wait for a synchronous standby")
+
+// dialing marks the contexts in which connections are made. pgx asks for a
+// cancellation over a connection of its own, which it makes in a context without
+// the mark.
+type dialing struct{}
+
+func mayDial(ctx context.Context) context.Context { return context.WithValue(ctx, dialing{}, true) }
+
+// neverCancel makes every cancel request of these connections fail.
+func neverCancel(c *pgx.ConnConfig) {
+	dial := c.DialFunc
+	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if ctx.Value(dialing{}) == nil {
+			return nil, errNoCancel
+		}
+		return dial(ctx, network, address)
+	}
+}
+
+// validate is asked before a new connection is used.
+func validate(ctx context.Context, conn *pgconn.PgConn) error {
+	// A standby could answer with an old version.
+	if err := pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, conn); err != nil {
+		return err
+	}
+	return passBarrier(ctx, conn)
+}
+
+func passBarrier(ctx context.Context, conn *pgconn.PgConn) error {
+	for attempt := 0; ; attempt++ {
+		forgetWarning(conn)
+		_, err := conn.Exec(ctx, barrierSQL).ReadAll()
+		if code(err) == undefinedTable {
+			return nil
+		}
+		if err == nil {
+			err = warned(conn)
+		}
+		if err == nil {
+			return nil
+		}
+		if attempt == maxRetries || !retryable(err) || pause(ctx, attempt) != nil {
+			return fmt.Errorf("making certain of earlier commits: %w", err)
+		}
+	}
+}
+
+// inDoubt says that the server has warned of a commit: it has done it, but not
+// all of what was asked for. Our statements give no other reason for a warning.
+type inDoubt struct{ warning *pgconn.Notice }
+
+func (e inDoubt) Error() string {
+	return fmt.Sprintf("the server committed with a warning: %s (SQLSTATE %s)", e.warning.Message, e.warning.Code)
+}
+
+const warningKey = "warning"
+
+// noteWarning remembers a warning until the statement's end.
+func noteWarning(conn *pgconn.PgConn, n *pgconn.Notice) {
+	if n.SeverityUnlocalized == "WARNING" {
+		conn.CustomData()[warningKey] = n
+	}
+}
+
+func forgetWarning(conn *pgconn.PgConn) { delete(conn.CustomData(), warningKey) }
+
+// warned returns an error if the server gave a warning since the last
+// forgetWarning.
+func warned(conn *pgconn.PgConn) error {
+	if n, ok := conn.CustomData()[warningKey].(*pgconn.Notice); ok {
+		return inDoubt{n}
+	}
+	return nil
+}
