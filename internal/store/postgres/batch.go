@@ -25,11 +25,11 @@ type batch struct {
 // known only when Close has read the answer to the Sync that ends the batch,
 // for that is when the server commits.
 func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error) {
-	conn, err := db.writes.Acquire(mayDial(ctx))
+	conn, err := db.writes.acquire(ctx)
 	if err != nil {
 		return nil, notSent{err}
 	}
-	defer conn.Release()
+	defer db.writes.release(conn)
 
 	b := &batch{commits: commits, refusals: make([]error, len(commits))}
 	order := make([]int, len(commits))
@@ -79,8 +79,8 @@ func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error
 // for the server to say goodbye, which one that waits for a standby does not.
 func (db *DB) drop(conn *pgconn.PgConn) {
 	_ = conn.Conn().Close()
-	db.writes.Reset()
-	db.reads.Reset()
+	db.writes.conns.Reset()
+	db.reads.conns.Reset()
 }
 
 // queueAppends puts the commits with these numbers into one statement.

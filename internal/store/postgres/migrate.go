@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"latchkey/internal/store/migration"
 )
@@ -20,9 +19,9 @@ const selectSchema = `SELECT coalesce(max(version), 0) FROM migrations`
 // migrate brings the schema up to date while other nodes may be doing the
 // same, and refuses a database that a newer binary has migrated: this one
 // cannot know what the newer schema means.
-func migrate(ctx context.Context, pool *pgxpool.Pool, all []migration.Step) error {
+func migrate(ctx context.Context, conn *pgx.Conn, all []migration.Step) error {
 	for attempt := 0; ; attempt++ {
-		err := migrateOnce(ctx, pool, all)
+		err := migrateOnce(ctx, conn, all)
 		if err == nil || attempt == maxRetries || !raced(err) {
 			return err
 		}
@@ -45,13 +44,13 @@ func raced(err error) bool {
 	}, code(err))
 }
 
-func migrateOnce(ctx context.Context, pool *pgxpool.Pool, all []migration.Step) error {
+func migrateOnce(ctx context.Context, conn *pgx.Conn, all []migration.Step) error {
 	// A transaction of its own: the table must be there to be locked.
-	if _, err := pool.Exec(ctx, `CREATE TABLE IF NOT EXISTS migrations (
+	if _, err := conn.Exec(ctx, `CREATE TABLE IF NOT EXISTS migrations (
 		version bigint NOT NULL PRIMARY KEY, applied_at timestamptz NOT NULL)`); err != nil {
 		return err
 	}
-	return pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		// Row 0 stands for the table: locking it works on every database, which
 		// LOCK TABLE does not. Under READ COMMITTED the statements after it see
 		// what the node that held it has done.

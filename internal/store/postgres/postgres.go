@@ -58,8 +58,8 @@ type Config struct {
 
 // DB is an open database.
 type DB struct {
-	reads   *pgxpool.Pool
-	writes  *pgxpool.Pool // its own, so that reads cannot keep commits waiting
+	reads   *pool
+	writes  *pool // its own, so that reads cannot keep commits waiting
 	queue   *group.Queue
 	barrier *store.Commit // in the queue it stands for barrierSQL
 	timeout time.Duration
@@ -97,23 +97,38 @@ func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
 			db.closePools()
 		}
 	}()
-	ctx = mayDial(ctx)
 	if db.reads, err = openPool(ctx, url, cfg, 0); err != nil {
 		return nil, err
 	}
 	if db.writes, err = openPool(ctx, url, cfg, committers); err != nil {
 		return nil, err
 	}
-	if err := check(ctx, db.writes); err != nil {
-		return nil, err
-	}
-	if err := migrate(ctx, db.writes, steps); err != nil {
+	if err := db.prepare(ctx, steps); err != nil {
 		return nil, err
 	}
 	for range committers {
 		db.wg.Go(db.commit)
 	}
 	return db, nil
+}
+
+// prepare checks the server and brings the schema up to date. A node that has
+// begun has a connection in each pool, so that it can always do something.
+func (db *DB) prepare(ctx context.Context, steps []migration.Step) error {
+	waiting, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	conn, err := db.writes.acquire(waiting)
+	if err != nil {
+		return err
+	}
+	defer db.writes.release(conn)
+	if err := check(ctx, conn.Conn()); err != nil {
+		return err
+	}
+	if err := migrate(ctx, conn.Conn(), steps); err != nil {
+		return err
+	}
+	return db.Ready(waiting)
 }
 
 // statementTimeout is how long a statement may take.
@@ -137,7 +152,7 @@ func statementTimeout(url string, configured time.Duration) (time.Duration, erro
 }
 
 // openPool makes a pool of size connections, 0 for the configured number.
-func openPool(ctx context.Context, url string, cfg Config, size int32) (*pgxpool.Pool, error) {
+func openPool(ctx context.Context, url string, cfg Config, size int32) (*pool, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, err
@@ -170,13 +185,13 @@ func openPool(ctx context.Context, url string, cfg Config, size int32) (*pgxpool
 	neverCancel(c.ConnConfig)
 	c.ConnConfig.OnNotice = noteWarning
 	c.ConnConfig.ValidateConnect = validate
-	return pgxpool.NewWithConfig(ctx, c)
+	return newPool(ctx, c)
 }
 
 // check refuses a server that cannot hold to the invariants.
-func check(ctx context.Context, pool *pgxpool.Pool) error {
+func check(ctx context.Context, conn *pgx.Conn) error {
 	var version, flush string
-	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num'), current_setting('synchronous_commit')`).
+	err := conn.QueryRow(ctx, `SELECT current_setting('server_version_num'), current_setting('synchronous_commit')`).
 		Scan(&version, &flush)
 	if err != nil {
 		return err
@@ -242,10 +257,10 @@ func (db *DB) Close() error {
 
 func (db *DB) closePools() {
 	if db.reads != nil {
-		db.reads.Close()
+		db.reads.conns.Close()
 	}
 	if db.writes != nil {
-		db.writes.Close()
+		db.writes.conns.Close()
 	}
 }
 

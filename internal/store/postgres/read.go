@@ -30,17 +30,26 @@ const maxRereads = 3
 // the next statement, of another caller, ends with the same time-out. That one
 // reads again; the connection is closed by then.
 func read[T any](ctx context.Context, db *DB, collect func(pgx.Rows) (T, error), sql string, args ...any) (found T, err error) {
-	ctx = mayDial(ctx)
 	for range 1 + maxRereads {
-		var rows pgx.Rows
-		if rows, err = db.reads.Query(ctx, sql, args...); err == nil {
-			found, err = collect(rows)
-		}
+		found, err = readOnce(ctx, db, collect, sql, args...)
 		if _, unreachable := errors.AsType[*pgconn.ConnectError](err); unreachable || ctx.Err() != nil || !pgconn.Timeout(err) {
 			break
 		}
 	}
 	return found, err
+}
+
+func readOnce[T any](ctx context.Context, db *DB, collect func(pgx.Rows) (T, error), sql string, args ...any) (found T, err error) {
+	conn, err := db.reads.acquire(ctx)
+	if err != nil {
+		return found, err
+	}
+	defer db.reads.release(conn)
+	rows, err := conn.Query(ctx, sql, args...)
+	if err != nil {
+		return found, err
+	}
+	return collect(rows)
 }
 
 // zeroOrOne collects the row of a statement that returns at most one, the zero
