@@ -208,9 +208,9 @@ start_postgres() {
 		# Below the range that the kernel hands out itself. If it is taken, the
 		# server stops at once and the next one is tried.
 		port=$((20000 + RANDOM % 12000))
-		# Durability is not what is tested here, and it is thrown away.
+		# Durability is not what is tested here, but Latchkey insists on fsync.
 		(cd / && as_postgres "$bin/postgres" -D "$dir/data" -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
-			-c fsync=off -c full_page_writes=off -c max_connections=500) >"$log" 2>&1 </dev/null &
+			-c full_page_writes=off -c max_connections=500) >"$log" 2>&1 </dev/null &
 		postgres=$!
 		if await_postgres "$dir/data/postmaster.pid"; then
 			export LATCHKEY_TEST_POSTGRES="postgres://postgres@127.0.0.1:$port/postgres?sslmode=disable" PSQL="$bin/psql"

@@ -22,7 +22,7 @@ func (cmd serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	log := server.NewLogger(os.Stderr, c.Log)
-	s, err := server.OpenStore(ctx, c.Store)
+	s, err := server.OpenConfigured(ctx, c, log)
 	if err != nil {
 		return err
 	}

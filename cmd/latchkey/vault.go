@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
@@ -28,7 +29,7 @@ func (cmd rewrapCommand) Run(ctx context.Context) error {
 	if c.PreviousMasterKey == "" {
 		return errors.New("previousMasterKey is not set: name the old key there and the new one in masterKey")
 	}
-	s, err := server.OpenStore(ctx, c.Store)
+	s, err := server.OpenConfigured(ctx, c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

@@ -51,22 +51,30 @@ type serving struct {
 	http     *http.Server
 }
 
-// OpenStore opens the store that a URL names.
+// OpenStore opens the store that a URL names, for what needs no config.
 func OpenStore(ctx context.Context, url string) (*store.Store, error) {
-	var driver store.Driver
-	var err error
-	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		driver, err = sqlite.Open(ctx, path, sqlite.Config{})
-	} else if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
-		driver, err = postgres.Open(ctx, url, postgres.Config{})
-	} else {
+	return OpenConfigured(ctx, &config.Config{Store: url}, slog.New(slog.DiscardHandler))
+}
+
+// OpenConfigured opens the store of a config, and logs where its commits go.
+func OpenConfigured(ctx context.Context, c *config.Config, log *slog.Logger) (*store.Store, error) {
+	if path, ok := strings.CutPrefix(c.Store, "sqlite:"); ok {
+		db, err := sqlite.Open(ctx, path, sqlite.Config{})
+		if err != nil {
+			return nil, err
+		}
+		return store.New(db), nil
+	}
+	if !strings.HasPrefix(c.Store, "postgres://") && !strings.HasPrefix(c.Store, "postgresql://") {
 		// Not quoted: it may be a mistyped address with a password in it.
 		return nil, errors.New("the store must be sqlite:PATH or postgres://…")
 	}
+	db, err := postgres.Open(ctx, c.Store, postgres.Config{Durability: c.Durability})
 	if err != nil {
 		return nil, err
 	}
-	return store.New(driver), nil
+	log.Info("the database is open", "durability", db.Durability(), "configured", c.Durability != "")
+	return store.New(db), nil
 }
 
 // New listens, but does not answer yet. The store and the keys stay the

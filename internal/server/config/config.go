@@ -23,6 +23,9 @@ type Config struct {
 	Listen string
 	// Store is sqlite:PATH or postgres://… and may hold a password: do not log it.
 	Store string
+	// Durability is where an acknowledged commit must be: local or replica;
+	// empty: what the database has.
+	Durability string
 	// MasterKey says where the key comes from under which all keys are sealed:
 	// file:PATH, passphrase:PATH, env:NAME or fd:NUMBER.
 	MasterKey string

@@ -62,7 +62,9 @@ func TestExample(t *testing.T) {
 func TestEverySetting(t *testing.T) {
 	got := parse(t, `
 listen: "[::1]:0"
-store: postgres://lk:pa%2Fss@db.example:5432/latchkey?sslmode=verify-full
+store:
+  url: postgres://lk:pa%2Fss@db.example:5432/latchkey?sslmode=verify-full
+  durability: replica
 masterKey: file:keys/master
 previousMasterKey: fd:3
 tls: {certificate: /etc/tls/cert.pem, key: ../key.pem}
@@ -108,8 +110,8 @@ templates: texts
 oidc: {timeout: 3s, maxAge: 10m}
 `)
 	want := &Config{
-		Listen:    "[::1]:0",
-		Store:     "postgres://lk:pa%2Fss@db.example:5432/latchkey?sslmode=verify-full",
+		Listen: "[::1]:0",
+		Store:  "postgres://lk:pa%2Fss@db.example:5432/latchkey?sslmode=verify-full", Durability: "replica",
 		MasterKey: "file:" + filepath.Join("keys", "master"), PreviousMasterKey: "fd:3",
 		TLS: TLS{Certificate: "/etc/tls/cert.pem", Key: filepath.Join("..", "key.pem")},
 		Log: Log{Format: "text", Level: "debug"},
@@ -171,6 +173,7 @@ func TestPathsAreRelativeToTheFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"store: sqlite:data/x.db":   "sqlite:" + filepath.Join(dir, "data", "x.db"),
 		"store: sqlite:/var/x.db":   "sqlite:/var/x.db",
+		"store: {url: 'sqlite:y'}":  "sqlite:" + filepath.Join(dir, "y"),
 		"store: sqlite:///var/x.db": "sqlite:/var/x.db",
 	} {
 		c, err := Parse(file, []byte(text))
@@ -293,6 +296,10 @@ func TestStoreProblems(t *testing.T) {
 		{"store memory", "store: 'sqlite::memory:'", `f.yaml:1:8: store cannot be in memory: a server would forget everything; name a file after sqlite:`},
 		{"store host", "store: sqlite://x/y.db", `f.yaml:1:8: store must be sqlite:PATH without //, which would make the path's first part a host`},
 		{"store options", "store: sqlite:x.db?mode=ro", `f.yaml:1:8: store takes no options after the path of the file`},
+		{"store section", "store:\n  url: mysql://u:hunter2@h/d\n  durability: both", "f.yaml:2:8: store.url must be sqlite:PATH or postgres://…\n" +
+			`f.yaml:3:15: store.durability must be local or replica, not "both"`},
+		{"store misspelt", "store: {urls: postgres://u:hunter2@h/d}", `f.yaml:1:9: unknown key "store.urls"; the nearest known key is "store.url"`},
+		{"store replica", "store: {url: 'sqlite:x.db', durability: replica}", `f.yaml:1:1: store.durability is replica, which SQLite cannot do: set store.url to postgres://…, or durability to local`},
 		{"store as another setting", "listen: postgres://u:hunter2@h/d", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not a URL`},
 		{"store as a key", "log:\n  postgres://u:hunter2@h/d: x", `f.yaml:2:3: unknown key (not a plain name); known here: format, level`},
 	})

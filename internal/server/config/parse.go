@@ -78,7 +78,7 @@ func (p *parser) section(path string, known map[string]setting, n *yaml.Node) {
 		full, s := strictyaml.Join(path, key.Value), known[key.Value]
 		switch {
 		case strictyaml.IsNull(value): // `log:` with nothing below it: the default
-		case s.below == nil:
+		case s.below == nil || s.set != nil && value.Kind != yaml.MappingNode:
 			s.set(full, value)
 		default:
 			before := len(p.Problems)

@@ -1,9 +1,13 @@
 package config
 
-import "go.yaml.in/yaml/v3"
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // A setting is either a section with settings below it or a value that set
-// checks and stores. after runs once the whole section was read without a
+// checks and stores; one that has both may be written either way. after runs once the whole section was read without a
 // problem; its node is the section's key.
 type setting struct {
 	set   func(path string, n *yaml.Node)
@@ -14,8 +18,15 @@ type setting struct {
 // settings is the one list of everything that a file can hold.
 func settings(p *parser, c *Config) map[string]setting {
 	return map[string]setting{
-		"listen":            {set: p.address(&c.Listen, false)},
-		"store":             {set: p.store(&c.Store)},
+		"listen": {set: p.address(&c.Listen, false)},
+		"store": {set: p.store(&c.Store), below: map[string]setting{
+			"url":        {set: p.store(&c.Store)},
+			"durability": {set: p.oneOfOrEmpty(&c.Durability, "local", "replica")},
+		}, after: func(n *yaml.Node) {
+			if c.Durability == "replica" && strings.HasPrefix(c.Store, "sqlite:") {
+				p.Problemf(n, "store.durability is replica, which SQLite cannot do: set store.url to postgres://…, or durability to local")
+			}
+		}},
 		"masterKey":         {set: p.keySource(&c.MasterKey)},
 		"previousMasterKey": {set: p.keySource(&c.PreviousMasterKey)},
 		"tls": {below: map[string]setting{

@@ -41,6 +41,18 @@ func (p *parser) oneOf(to *string, allowed ...string) func(string, *yaml.Node) {
 	}
 }
 
+// oneOfOrEmpty is oneOf for a setting that may be left open.
+func (p *parser) oneOfOrEmpty(to *string, allowed ...string) func(string, *yaml.Node) {
+	set := p.oneOf(to, allowed...)
+	return func(path string, n *yaml.Node) {
+		if n.ShortTag() == "!!str" && n.Value == "" {
+			*to = ""
+			return
+		}
+		set(path, n)
+	}
+}
+
 func (p *parser) address(to *string, optional bool) func(string, *yaml.Node) {
 	const want = "an address such as 127.0.0.1:8080"
 	return func(path string, n *yaml.Node) {

@@ -50,6 +50,7 @@ func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error
 			changes = append(changes, i)
 		}
 	}
+	b.Queue(settingsSQL, db.flush, db.replica.Load())
 	if len(appends) > 0 {
 		b.queueAppends(appends)
 	}
@@ -61,8 +62,12 @@ func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error
 	}
 	pg := conn.Conn().PgConn()
 	forgetWarning(pg)
-	if err = conn.SendBatch(ctx, &b.Batch).Close(); err == nil {
+	err = conn.SendBatch(ctx, &b.Batch).Close()
+	switch {
+	case err == nil:
 		err = warned(pg)
+	case code(err) == undefinedObject:
+		return nil, errNoStandby
 	}
 	if _, doubt := errors.AsType[inDoubt](err); doubt || conn.Conn().IsClosed() {
 		db.drop(pg)

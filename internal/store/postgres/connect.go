@@ -58,18 +58,26 @@ func neverCancel(c *pgx.ConnConfig) {
 }
 
 // validate is asked before a new connection is used.
-func validate(ctx context.Context, conn *pgconn.PgConn) error {
+func (db *DB) validate(ctx context.Context, conn *pgconn.PgConn) error {
 	// A standby could answer with an old version.
 	if err := pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, conn); err != nil {
 		return err
 	}
-	return passBarrier(ctx, conn)
+	replicates, err := checkSession(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if err := db.checkDurability(ctx, conn, replicates); err != nil {
+		return err
+	}
+	return write(ctx, conn, barrierSQL)
 }
 
-func passBarrier(ctx context.Context, conn *pgconn.PgConn) error {
+// write runs a statement that writes the row of primary_server.
+func write(ctx context.Context, conn *pgconn.PgConn, sql string) error {
 	for attempt := 0; ; attempt++ {
 		forgetWarning(conn)
-		_, err := conn.Exec(ctx, barrierSQL).ReadAll()
+		_, err := conn.Exec(ctx, sql).ReadAll()
 		if code(err) == undefinedTable {
 			return nil
 		}

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,6 +47,12 @@ const minServer = 15_00_00
 // other is flushed. Measured; more only make the groups smaller.
 const committers = 2
 
+// Values of synchronous_commit with which a commit is not lost.
+const (
+	flushOn    = "on"
+	flushApply = "remote_apply"
+)
+
 // pingAfter is how long a connection may be idle before it is pinged.
 const pingAfter = 100 * time.Millisecond
 
@@ -54,6 +61,9 @@ type Config struct {
 	MaxConns int           // for reads; 0: what the URL says, at least 8
 	Timeout  time.Duration // of one statement; 0: statement_timeout of the URL, else 15 s
 	Linger   time.Duration // longest wait for more commits before a flush; 0: 1 ms; negative: none
+	// Durability is [Local] or [Replica]; empty: what is found, or was found
+	// before.
+	Durability string
 }
 
 // DB is an open database.
@@ -64,6 +74,9 @@ type DB struct {
 	barrier *store.Commit // in the queue it stands for barrierSQL
 	timeout time.Duration
 	schema  int64
+	flush   string      // synchronous_commit
+	wanted  string      // Config.Durability
+	replica atomic.Bool // see Durability
 
 	wg        sync.WaitGroup
 	closeOnce sync.Once
@@ -91,16 +104,17 @@ func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
 		barrier: new(store.Commit),
 		timeout: cfg.Timeout,
 		schema:  int64(len(steps)),
+		wanted:  cfg.Durability,
 	}
 	defer func() {
 		if err != nil {
 			db.closePools()
 		}
 	}()
-	if db.reads, err = openPool(ctx, url, cfg, 0); err != nil {
+	if db.reads, err = db.openPool(ctx, url, cfg, 0); err != nil {
 		return nil, err
 	}
-	if db.writes, err = openPool(ctx, url, cfg, committers); err != nil {
+	if db.writes, err = db.openPool(ctx, url, cfg, committers); err != nil {
 		return nil, err
 	}
 	if err := db.prepare(ctx, steps); err != nil {
@@ -112,7 +126,7 @@ func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
 	return db, nil
 }
 
-// prepare checks the server and brings the schema up to date. A node that has
+// prepare connects and brings the schema up to date. A node that has
 // begun has a connection in each pool, so that it can always do something.
 func (db *DB) prepare(ctx context.Context, steps []migration.Step) error {
 	waiting, cancel := context.WithTimeout(ctx, time.Minute)
@@ -122,13 +136,15 @@ func (db *DB) prepare(ctx context.Context, steps []migration.Step) error {
 		return err
 	}
 	defer db.writes.release(conn)
-	if err := check(ctx, conn.Conn()); err != nil {
-		return err
-	}
 	if err := migrate(ctx, conn.Conn(), steps); err != nil {
 		return err
 	}
-	return db.Ready(waiting)
+	// Again, now that there is a place to remember what is found.
+	if err := db.validate(ctx, conn.Conn().PgConn()); err != nil {
+		return err
+	}
+	_, err = read(waiting, db, zeroOrOne(pgx.RowTo[int64]), selectSchema)
+	return err
 }
 
 // statementTimeout is how long a statement may take.
@@ -152,7 +168,7 @@ func statementTimeout(url string, configured time.Duration) (time.Duration, erro
 }
 
 // openPool makes a pool of size connections, 0 for the configured number.
-func openPool(ctx context.Context, url string, cfg Config, size int32) (*pool, error) {
+func (db *DB) openPool(ctx context.Context, url string, cfg Config, size int32) (*pool, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, err
@@ -173,9 +189,10 @@ func openPool(ctx context.Context, url string, cfg Config, size int32) (*pool, e
 		p["application_name"] = "latchkey"
 	}
 	p["statement_timeout"] = strconv.FormatInt(cfg.Timeout.Milliseconds(), 10)
-	if p["synchronous_commit"] != "remote_apply" { // which is stronger
-		p["synchronous_commit"] = "on"
+	if p["synchronous_commit"] != flushApply { // which is stronger
+		p["synchronous_commit"] = flushOn
 	}
+	db.flush = p["synchronous_commit"]
 	// After a failover the pool is full of dead connections. One that was busy
 	// a moment ago is not pinged, so that this costs nothing under load.
 	c.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
@@ -184,29 +201,13 @@ func openPool(ctx context.Context, url string, cfg Config, size int32) (*pool, e
 	}
 	neverCancel(c.ConnConfig)
 	c.ConnConfig.OnNotice = noteWarning
-	c.ConnConfig.ValidateConnect = validate
+	c.ConnConfig.ValidateConnect = db.validate
 	return newPool(ctx, c)
 }
 
-// check refuses a server that cannot hold to the invariants.
-func check(ctx context.Context, conn *pgx.Conn) error {
-	var version, flush string
-	err := conn.QueryRow(ctx, `SELECT current_setting('server_version_num'), current_setting('synchronous_commit')`).
-		Scan(&version, &flush)
-	if err != nil {
-		return err
-	}
-	if n, err := strconv.Atoi(version); err != nil || n < minServer {
-		return fmt.Errorf("the server has version %s, but PostgreSQL %d or newer is needed", version, minServer/10_000)
-	}
-	if flush != "on" && flush != "remote_apply" {
-		return fmt.Errorf("the session has synchronous_commit=%s, which can lose acknowledged commits; does a pooler drop the setting?", flush)
-	}
-	return nil
-}
-
 // Ready implements [store.Driver]. A schema that a newer node has migrated in the
-// meantime is accepted: nodes are replaced one after the other.
+// meantime is accepted: nodes are replaced one after the other. A database whose
+// standby does not answer is not ready.
 func (db *DB) Ready(ctx context.Context) error {
 	at, err := read(ctx, db, zeroOrOne(pgx.RowTo[int64]), selectSchema)
 	if err != nil {
@@ -215,7 +216,7 @@ func (db *DB) Ready(ctx context.Context) error {
 	if at < db.schema {
 		return fmt.Errorf("the database has schema %d, not %d", at, db.schema)
 	}
-	return nil
+	return db.certain(ctx)
 }
 
 // Commit implements [store.Driver]. The commit must not be changed after the
@@ -240,7 +241,7 @@ func (db *DB) checkVersion(ctx context.Context, c *store.Commit) error {
 // synchronous replication wants it.
 func (db *DB) certain(ctx context.Context) error {
 	if err := db.queue.Do(ctx, db.barrier); err != nil {
-		return fmt.Errorf("making certain of a recorded activity: %w", err)
+		return fmt.Errorf("making certain of earlier commits: %w", err)
 	}
 	return nil
 }

@@ -97,12 +97,13 @@ func Start(t testing.TB, storeURL string, c config.Config) *Server {
 func StartWith(t testing.TB, storeURL string, c config.Config, master, previous string) *Server {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	s, err := server.OpenStore(ctx, storeURL)
+	c.Store = storeURL
+	s, err := server.OpenConfigured(ctx, &c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c = patient(c)
-	c.Listen, c.Store, c.Dev.LoopbackIssuers = "127.0.0.1:0", storeURL, true
+	c.Listen, c.Dev.LoopbackIssuers = "127.0.0.1:0", true
 	if c.Mail.Host == "" && c.SMS.URL == "" && c.Dev.Outbox == "" {
 		c.Dev.Outbox = filepath.Join(t.TempDir(), "outbox")
 	}
