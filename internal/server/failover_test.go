@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"latchkey/client"
 	"latchkey/internal/server/config"
 	"latchkey/internal/test/pgtest"
 	"latchkey/internal/test/servertest"
@@ -115,4 +116,44 @@ func walletNames(t *testing.T, reply servertest.Reply) map[string]int {
 		names[w.WalletName]++
 	}
 	return names
+}
+
+// TestFormerPrimary: the primary fails, the standby takes its place, a key is
+// revoked, and the former primary comes back as if nothing had happened. No node
+// accepts the key or misses a wallet, whether it saw the change or starts
+// afterwards.
+func TestFormerPrimary(t *testing.T) {
+	primary, standby := pgtest.StartPair(t)
+	url := pgtest.PairURL(primary, standby)
+	local := config.Default()
+	local.Durability = "local" // a standby that is missing would keep the former primary out by itself
+	nodes := map[string]*servertest.Server{"first": servertest.Start(t, url, local), "second": servertest.Start(t, url, local)}
+	first := nodes["first"]
+	root := first.Root
+	revoked := first.NewUser(t, root, "revoked", client.P256)
+
+	primary.WaitForNone(t)
+	primary.Kill(t)
+	standby.Promote(t)
+	standby.WaitForNone(t)
+	testkit.Until(t, "the new primary answers", func() bool {
+		return root.Post(t, "whoami", root.Body(t, "whoami", nil)).Status == http.StatusOK
+	})
+	root.Submit(t, "delete_users", map[string]any{"userIds": []any{revoked.UserID}})
+	root.Submit(t, "create_wallet", map[string]any{"walletName": "after", "accounts": []any{}})
+
+	primary.Restart(t)
+	nodes["late"] = servertest.Start(t, url, local)
+	for range 60 {
+		for name, node := range nodes {
+			ghost, owner := node.As(revoked), node.As(root)
+			if reply := ghost.Post(t, "whoami", ghost.Body(t, "whoami", nil)); reply.Status == http.StatusOK {
+				t.Fatalf("the node %s accepted a revoked key", name)
+			}
+			reply := owner.Post(t, "list_wallets", owner.Body(t, "list_wallets", nil))
+			if reply.Status != http.StatusOK || walletNames(t, reply)["after"] != 1 {
+				t.Fatalf("the node %s misses a wallet: HTTP %d: %s", name, reply.Status, reply.Body)
+			}
+		}
+	}
 }

@@ -67,6 +67,9 @@ func (db *DB) validate(ctx context.Context, conn *pgconn.PgConn) error {
 	if err != nil {
 		return err
 	}
+	if err := db.checkTimeline(ctx, conn); err != nil {
+		return err
+	}
 	if err := db.checkDurability(ctx, conn, replicates); err != nil {
 		return err
 	}

@@ -51,8 +51,7 @@ func TestDurability(t *testing.T) {
 	if err := commit("with"); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, url, `ALTER SYSTEM SET synchronous_standby_names = ''`)
-	execute(t, url, `SELECT pg_reload_conf()`)
+	primary.WaitForNone(t)
 	// Connections that are open now learn of it too, each in its turn.
 	testkit.Until(t, "commits are refused", func() bool { return commit("without "+time.Now().String()) != nil })
 	wantRefused("Commit", commit("after"))

@@ -13,8 +13,9 @@
 // makes appear together or not at all (statements.go says why); an error whose
 // outcome is unknown is returned, never retried.
 //
-// It refuses servers older than PostgreSQL 15, standbys, and schemas newer than
-// it knows. It uses no advisory locks, no LISTEN and no sequences.
+// It refuses servers older than PostgreSQL 15, standbys, former primaries
+// (timeline.go), sessions that could lose a commit, and schemas newer than it
+// knows. It uses no advisory locks, no LISTEN and no sequences.
 package postgres
 
 import (
@@ -77,6 +78,7 @@ type DB struct {
 	flush   string      // synchronous_commit
 	wanted  string      // Config.Durability
 	replica atomic.Bool // see Durability
+	history history
 
 	wg        sync.WaitGroup
 	closeOnce sync.Once
@@ -202,6 +204,13 @@ func (db *DB) openPool(ctx context.Context, url string, cfg Config, size int32) 
 	neverCancel(c.ConnConfig)
 	c.ConnConfig.OnNotice = noteWarning
 	c.ConnConfig.ValidateConnect = db.validate
+	c.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
+		db.survey(ctx, c)
+		return nil
+	}
+	c.PrepareConn = func(_ context.Context, conn *pgx.Conn) (bool, error) {
+		return !db.history.outdated(conn.PgConn()), nil
+	}
 	return newPool(ctx, c)
 }
 

@@ -59,6 +59,13 @@ func (s *Server) Promote(t testing.TB) {
 	run(t, s.admin(), "SELECT pg_promote()")
 }
 
+// WaitForNone lets the commits of a primary wait for no standby any more.
+func (s *Server) WaitForNone(t testing.TB) {
+	t.Helper()
+	run(t, s.admin(), "ALTER SYSTEM SET synchronous_standby_names = ''")
+	run(t, s.admin(), "SELECT pg_reload_conf()")
+}
+
 // copyOf fills the folder with a copy of another server that follows it.
 func (s *Server) copyOf(primary *Server) error {
 	if err := os.RemoveAll(s.data()); err != nil {
