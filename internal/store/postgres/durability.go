@@ -56,7 +56,7 @@ func checkSession(ctx context.Context, conn *pgconn.PgConn) (replicates bool, er
 // remembers it: a standby that is lost does not lower the durability in silence.
 func (db *DB) checkDurability(ctx context.Context, conn *pgconn.PgConn, replicates bool) error {
 	row, err := one(ctx, conn, `SELECT durability FROM primary_server`)
-	if c := code(err); c == undefinedTable || c == undefinedColumn { // not migrated yet
+	if code(err) == undefinedTable { // not migrated yet
 		row, err = []string{Local}, nil
 	}
 	if err != nil {
@@ -80,8 +80,6 @@ func (db *DB) checkDurability(ctx context.Context, conn *pgconn.PgConn, replicat
 	}
 	return write(ctx, conn, `UPDATE primary_server SET passed_at = now(), durability = '`+wanted+`'`)
 }
-
-const undefinedColumn = "42703"
 
 // Durability is [Replica] or [Local]: what was asked for, or else what was
 // found, now or earlier.

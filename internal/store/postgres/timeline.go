@@ -89,7 +89,7 @@ func (db *DB) checkTimeline(ctx context.Context, conn *pgconn.PgConn) error {
 		return err
 	}
 	row, err := one(ctx, conn, `SELECT system, timeline FROM primary_server`)
-	if c := code(err); c == undefinedTable || c == undefinedColumn { // not migrated yet
+	if code(err) == undefinedTable { // not migrated yet
 		row, err = []string{at.system, strconv.FormatInt(at.timeline, 10)}, nil
 	}
 	if err != nil {
