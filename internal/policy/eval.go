@@ -173,7 +173,7 @@ func (m *machine) boolean(n *node) (result, ok bool) {
 		if p := n.field.flag(ref); p != nil {
 			return *p, true
 		}
-		return false, m.fail(n, absentField)
+		return false, m.lacks(n, ref)
 	default:
 		v, ok := m.value(n)
 		return v.flag, ok && m.requireKind(n, &v, fact.Bool)

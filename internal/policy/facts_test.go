@@ -138,7 +138,20 @@ func requests() map[string]*fact.Request {
 			Activity: fact.Activity{Type: "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", Action: "SIGN"},
 			EIP7702:  &fact.EIP7702{Address: contractAddress, ChainID: fact.Uint(10), Nonce: fact.Uint(4)},
 		},
-		"solana":  signed(func(r *fact.Request) { r.Solana = solanaTransaction() }),
+		"solana": signed(func(r *fact.Request) { r.Solana = solanaTransaction() }),
+		"solana_untold": signed(func(r *fact.Request) {
+			r.Solana = &fact.SolanaTx{
+				SystemUntold: "instruction 1: number 13 of the System Program is not known",
+				SPLTransfers: []fact.SPLTransfer{{From: "ta", To: "thief"}}, Transfers: []fact.SolanaTransfer{{From: "payer", To: "receiver", Amount: ptr(fact.Uint(1))}},
+			}
+		}),
+		"solana_handover": signed(func(r *fact.Request) {
+			r.Solana = &fact.SolanaTx{
+				Transfers:    []fact.SolanaTransfer{{From: "payer", To: "thief"}},
+				Effects:      []fact.SolanaEffect{{Program: "sys", Kind: "Assign", Account: "payer", Authority: "thief"}},
+				TokensUntold: "instruction 0: number 255 of a token program is not known",
+			}
+		}),
 		"tron":    signed(func(r *fact.Request) { r.Tron = tronTransaction() }),
 		"bitcoin": signed(func(r *fact.Request) { r.Bitcoin = bitcoinTransaction() }),
 		"tempo": signed(func(r *fact.Request) {
@@ -189,8 +202,9 @@ func solanaTransaction() *fact.SolanaTx {
 			},
 			{ProgramKey: "11111111111111111111111111111111", DataHex: "02"},
 		},
-		Transfers:                    []fact.SolanaTransfer{{From: "payer", To: "receiver", Amount: fact.Uint(5000)}},
-		SPLTransfers:                 []fact.SPLTransfer{{From: "ta", To: "tb", Owner: "payer", TokenMint: "mint", Amount: fact.Uint(12), Signers: []string{"s1", "s2"}}},
+		Transfers:                    []fact.SolanaTransfer{{From: "payer", To: "receiver", Amount: ptr(fact.Uint(5000))}},
+		SPLTransfers:                 []fact.SPLTransfer{{From: "ta", To: "tb", Owner: "payer", TokenMint: "mint", Amount: ptr(fact.Uint(12)), Signers: []string{"s1", "s2"}}},
+		Effects:                      []fact.SolanaEffect{{Program: "tok", Kind: "Approve", Account: "ta", Authority: "spender", Amount: ptr(fact.Uint(13))}},
 		AddressTableLookups:          []fact.AddressTableLookup{{TableKey: "table", WritableIndexes: numbers(3), ReadonlyIndexes: numbers(1, 2)}},
 		AddressTableLookupReferences: []fact.AddressTableReference{reference},
 	}

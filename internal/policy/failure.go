@@ -34,6 +34,7 @@ const (
 	badSlice
 	wrongKind
 	unreadable
+	untold
 	tooMuch
 	noClock
 )
@@ -43,7 +44,7 @@ type failure struct {
 	node      *node // nil: there is none
 	why       reason
 	want, got fact.Kind // wrongKind
-	more      string    // unreadable
+	more      string    // unreadable, untold
 }
 
 func (f *failure) absent() bool { return f.node != nil && f.why <= lastAbsent }
@@ -66,6 +67,8 @@ func (f *failure) text() string {
 		return fmt.Sprintf("expected %s, but the value is %s", kindName(f.want), kindName(f.got))
 	case unreadable:
 		return "the value cannot be compared: " + f.more
+	case untold:
+		return "it cannot be told: " + f.more
 	case noClock:
 		return "the time is not known"
 	default:
@@ -92,6 +95,17 @@ func (e *Expr) explain(f *failure) *EvalError {
 // a policy that reads what is not there does not apply, whatever else is wrong.
 func (m *machine) fail(n *node, why reason) bool {
 	return m.record(failure{node: n, why: why})
+}
+
+// lacks records that the field n has no value in ref: the request does not have
+// it, or does not tell it.
+func (m *machine) lacks(n *node, ref any) bool {
+	if n.field.untold != nil {
+		if why := n.field.untold(ref); why != "" {
+			return m.record(failure{node: n, why: untold, more: why})
+		}
+	}
+	return m.fail(n, absentField)
 }
 
 func (m *machine) record(f failure) bool {

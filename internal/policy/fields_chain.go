@@ -1,6 +1,10 @@
 package policy
 
-import "latchkey/internal/policy/fact"
+import (
+	"cmp"
+
+	"latchkey/internal/policy/fact"
+)
 
 // The vocabulary, continued: the chains other than Ethereum, and Spark.
 
@@ -11,19 +15,26 @@ var solanaType = structOf[fact.SolanaTx]("SolanaTransaction",
 	nested("top_level_program_keys", listOf(textType), func(t *fact.SolanaTx) *[]string { return &t.ProgramKeys }),
 	nested("instructions", listOf(instructionType), func(t *fact.SolanaTx) *[]fact.SolanaInstruction { return &t.Instructions }),
 	nested("top_level_instructions", listOf(instructionType), func(t *fact.SolanaTx) *[]fact.SolanaInstruction { return &t.Instructions }),
-	nested("transfers", listOf(structOf[fact.SolanaTransfer]("Transfer",
+	told(nested("transfers", listOf(structOf[fact.SolanaTransfer]("Transfer",
 		text("from", func(t *fact.SolanaTransfer) *string { return &t.From }),
 		text("to", func(t *fact.SolanaTransfer) *string { return &t.To }),
-		amount("amount", func(t *fact.SolanaTransfer) *fact.Number { return &t.Amount }),
-	)), func(t *fact.SolanaTx) *[]fact.SolanaTransfer { return &t.Transfers }),
-	nested("spl_transfers", listOf(structOf[fact.SPLTransfer]("SPLTransfer",
+		told(amount("amount", func(t *fact.SolanaTransfer) *fact.Number { return t.Amount }), func(t *fact.SolanaTransfer) string { return howMuch(t.Amount) }),
+	)), func(t *fact.SolanaTx) *[]fact.SolanaTransfer { return &t.Transfers }), func(t *fact.SolanaTx) string { return t.SystemUntold }),
+	told(nested("spl_transfers", listOf(structOf[fact.SPLTransfer]("SPLTransfer",
 		text("from", func(t *fact.SPLTransfer) *string { return &t.From }),
 		text("to", func(t *fact.SPLTransfer) *string { return &t.To }),
 		text("owner", func(t *fact.SPLTransfer) *string { return &t.Owner }),
 		text("token_mint", func(t *fact.SPLTransfer) *string { return &t.TokenMint }),
-		amount("amount", func(t *fact.SPLTransfer) *fact.Number { return &t.Amount }),
+		told(amount("amount", func(t *fact.SPLTransfer) *fact.Number { return t.Amount }), func(t *fact.SPLTransfer) string { return howMuch(t.Amount) }),
 		nested("signers", listOf(textType), func(t *fact.SPLTransfer) *[]string { return &t.Signers }),
-	)), func(t *fact.SolanaTx) *[]fact.SPLTransfer { return &t.SPLTransfers }),
+	)), func(t *fact.SolanaTx) *[]fact.SPLTransfer { return &t.SPLTransfers }), func(t *fact.SolanaTx) string { return t.TokensUntold }),
+	told(nested("effects", listOf(structOf[fact.SolanaEffect]("Effect",
+		text("program", func(e *fact.SolanaEffect) *string { return &e.Program }),
+		text("kind", func(e *fact.SolanaEffect) *string { return &e.Kind }).oneOf(fact.SolanaEffectKinds()...),
+		text("account", func(e *fact.SolanaEffect) *string { return &e.Account }),
+		text("authority", func(e *fact.SolanaEffect) *string { return &e.Authority }),
+		told(amount("amount", func(e *fact.SolanaEffect) *fact.Number { return e.Amount }), func(e *fact.SolanaEffect) string { return howMuch(e.Amount) }),
+	)), func(t *fact.SolanaTx) *[]fact.SolanaEffect { return &t.Effects }), func(t *fact.SolanaTx) string { return cmp.Or(t.SystemUntold, t.TokensUntold) }),
 	text("recent_blockhash", func(t *fact.SolanaTx) *string { return &t.RecentBlockhash }),
 	nested("address_table_lookups", listOf(structOf[fact.AddressTableLookup]("AddressTableLookup",
 		text("address_table_key", func(l *fact.AddressTableLookup) *string { return &l.TableKey }),
@@ -32,6 +43,14 @@ var solanaType = structOf[fact.SolanaTx]("SolanaTransaction",
 	)), func(t *fact.SolanaTx) *[]fact.AddressTableLookup { return &t.AddressTableLookups }),
 	nested("address_table_lookup_references", listOf(referenceType), func(t *fact.SolanaTx) *[]fact.AddressTableReference { return &t.AddressTableLookupReferences }),
 )
+
+// howMuch is why an amount is not told.
+func howMuch(n *fact.Number) string {
+	if n == nil {
+		return "the transaction does not say how much"
+	}
+	return ""
+}
 
 var instructionType = structOf[fact.SolanaInstruction]("Instruction",
 	text("program_key", func(i *fact.SolanaInstruction) *string { return &i.ProgramKey }),

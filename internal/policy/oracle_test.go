@@ -233,6 +233,8 @@ func (o *oracle) field(n *node) (any, error) {
 		return *f.flag(parent), nil
 	case f.ref != nil && f.ref(parent) != nil:
 		return o.spread(f.ref(parent), f.typ), nil
+	case f.untold != nil && f.untold(parent) != "":
+		return nil, errOther
 	}
 	return nil, errAbsent
 }

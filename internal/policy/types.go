@@ -54,6 +54,9 @@ type field struct {
 	number func(any) *fact.Number
 	flag   func(any) *bool
 	ref    func(any) any // structs, lists and maps: a pointer
+	// untold says why the request has the field and yet does not tell what it
+	// is; empty: it tells. nil: it always does.
+	untold func(any) string
 }
 
 // structOf is the type of a struct that is kept as T.
@@ -126,6 +129,30 @@ func nested[T, E any](name string, t *typ, get func(*T) *E) field {
 		}
 		return nil
 	}}
+}
+
+// told is the field f of T, which some requests do not tell; why says the
+// reason, and is empty where they do. Reading it then is an error and not an
+// absence: a DENY that reads it denies.
+func told[T any](f field, why func(*T) string) field {
+	f.untold = func(ref any) string { return why(ref.(*T)) }
+	if get := f.number; get != nil {
+		f.number = func(ref any) *fact.Number {
+			if f.untold(ref) != "" {
+				return nil
+			}
+			return get(ref)
+		}
+	}
+	if get := f.ref; get != nil {
+		f.ref = func(ref any) any {
+			if f.untold(ref) != "" {
+				return nil
+			}
+			return get(ref)
+		}
+	}
+	return f
 }
 
 // exposed is the pointer, or nil if the list is: a list that is not exposed, as

@@ -126,7 +126,7 @@ func (m *machine) text(n *node) (textValue, bool) {
 		if p := n.field.text(ref); p != nil {
 			return textValue{s: *p, fold: n.typ.fold}, true
 		}
-		return textValue{}, m.fail(n, absentField)
+		return textValue{}, m.lacks(n, ref)
 	case opLower:
 		l, ok := m.text(n.x)
 		l.lower = true
@@ -153,7 +153,7 @@ func (m *machine) number(n *node) (number, bool) {
 		if p := n.field.number(ref); p != nil {
 			return number{big: p}, true
 		}
-		return number{}, m.fail(n, absentField)
+		return number{}, m.lacks(n, ref)
 	case opCount:
 		var count int64
 		ok := m.each(n.x, scratch, func() bool {
@@ -195,7 +195,7 @@ func (m *machine) ref(n *node) (any, bool) {
 			return nil, false
 		}
 		if ref = n.field.ref(parent); ref == nil {
-			return nil, m.fail(n, absentField)
+			return nil, m.lacks(n, parent)
 		}
 		return ref, true
 	case opVariable:

@@ -2,10 +2,9 @@
 // that policies read (package [fact]). It takes what the chain packages parsed,
 // and so it describes exactly what will be signed.
 //
-// It decides nothing and keeps nothing. It refuses only what cannot be described
-// truthfully: a Solana instruction of the System or a token program that these
-// programs would not understand either, and a Bitcoin transaction whose fee
-// is unknown. Its errors are safe to show to the client.
+// It decides nothing and keeps nothing. What a record lists it lists completely,
+// or it says why it cannot: reading that is an error of the policy then. Its
+// errors are safe to show to the client.
 package describe
 
 import (

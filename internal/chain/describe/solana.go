@@ -2,7 +2,6 @@ package describe
 
 import (
 	"encoding/hex"
-	"fmt"
 
 	"latchkey/internal/chain/sol"
 	"latchkey/internal/policy/fact"
@@ -16,10 +15,11 @@ const tableAccount = "ADDRESS_TABLE_LOOKUP"
 //
 // Accounts from tables are left out of the accounts of an instruction and
 // listed among its lookups; where an account has a name they read
-// ADDRESS_TABLE_LOOKUP. Transfers are those that the instructions of the
-// transaction itself order, by the instruction Transfer of the System Program
-// and the three transfers of the token programs; programs may order more.
-func Solana(tx *sol.Tx, interfaces Interfaces) (*fact.SolanaTx, error) {
+// ADDRESS_TABLE_LOOKUP. Transfers and effects are all that the instructions of
+// the transaction itself order from the System Program and the token programs;
+// an instruction of theirs that is not understood makes them untold. Other
+// programs may order more.
+func Solana(tx *sol.Tx, interfaces Interfaces) *fact.SolanaTx {
 	d := solana{tx: tx, interfaces: interfaces, facts: &fact.SolanaTx{RecentBlockhash: tx.RecentBlockhash.String()}}
 	for _, key := range tx.AccountKeys {
 		d.facts.AccountKeys = append(d.facts.AccountKeys, key.String())
@@ -27,9 +27,7 @@ func Solana(tx *sol.Tx, interfaces Interfaces) (*fact.SolanaTx, error) {
 	called := map[int]bool{}
 	for i := range tx.Instructions {
 		called[int(tx.Instructions[i].ProgramIndex)] = true
-		if err := d.instruction(&tx.Instructions[i]); err != nil {
-			return nil, fmt.Errorf("instruction %d: %w", i, err)
-		}
+		d.instruction(i, &tx.Instructions[i])
 	}
 	for i, key := range d.facts.AccountKeys {
 		if called[i] {
@@ -37,7 +35,7 @@ func Solana(tx *sol.Tx, interfaces Interfaces) (*fact.SolanaTx, error) {
 		}
 	}
 	d.lookups()
-	return d.facts, nil
+	return d.facts
 }
 
 // solana is a description that is being made.
@@ -47,7 +45,7 @@ type solana struct {
 	facts      *fact.SolanaTx
 }
 
-func (d *solana) instruction(in *sol.Instruction) error {
+func (d *solana) instruction(number int, in *sol.Instruction) {
 	f := fact.SolanaInstruction{
 		ProgramKey: d.facts.AccountKeys[in.ProgramIndex],
 		DataHex:    hex.EncodeToString(in.Data),
@@ -66,9 +64,7 @@ func (d *solana) instruction(in *sol.Instruction) error {
 			Writable: d.tx.IsWritable(int(account)),
 		})
 	}
-	if err := d.transfers(f.ProgramKey, in.Data, names); err != nil {
-		return err
-	}
+	d.program(number, f.ProgramKey, in.Data, names)
 	if d.interfaces != nil {
 		if program := d.interfaces.Program(f.ProgramKey); program != nil {
 			if parsed, ok := program.Instruction(in.Data, names); ok {
@@ -77,7 +73,6 @@ func (d *solana) instruction(in *sol.Instruction) error {
 		}
 	}
 	d.facts.Instructions = append(d.facts.Instructions, f)
-	return nil
 }
 
 // reference says which entry of which table an account is; false for one of

@@ -136,11 +136,15 @@ type EIP7702 struct {
 
 // SolanaTx is an unsigned Solana transaction.
 type SolanaTx struct {
-	AccountKeys                  []string
-	ProgramKeys                  []string
-	Instructions                 []SolanaInstruction
-	Transfers                    []SolanaTransfer
-	SPLTransfers                 []SPLTransfer
+	AccountKeys  []string
+	ProgramKeys  []string
+	Instructions []SolanaInstruction
+	Transfers    []SolanaTransfer
+	SPLTransfers []SPLTransfer
+	Effects      []SolanaEffect
+	// Why the instructions of the System Program, or of the token programs,
+	// cannot be listed; empty: all of them are.
+	SystemUntold, TokensUntold   string
 	RecentBlockhash              string
 	AddressTableLookups          []AddressTableLookup
 	AddressTableLookupReferences []AddressTableReference
@@ -169,17 +173,43 @@ type ParsedInstruction struct {
 	Args          Map
 }
 
-// SolanaTransfer is a transfer by the System Program.
+// SolanaTransfer is lamports that the System Program moves, or an account whose
+// control it gives away with all that it holds.
 type SolanaTransfer struct {
 	From, To string
-	Amount   Number
+	Amount   *Number // nil: the transaction does not say how much
 }
 
-// SPLTransfer is a transfer by one of the token programs.
+// SPLTransfer is tokens that one of the token programs moves or lets another
+// account move, or an account whose control it gives away.
 type SPLTransfer struct {
-	From, To, Owner, TokenMint string
-	Amount                     Number
+	From, To, Owner, TokenMint string  // empty: the instruction names none
+	Amount                     *Number // nil: the transaction does not say how much
 	Signers                    []string
+}
+
+// SolanaEffect is what an instruction of the System Program or of the token
+// programs does beside moving value between two accounts: it changes who
+// controls an account or a mint, makes or ends one, or changes how many tokens
+// there are.
+type SolanaEffect struct {
+	Program, Kind string
+	Account       string  // that is changed
+	Authority     string  // who gets control of it, or its value; empty: none
+	Amount        *Number // nil: the transaction does not say how much
+}
+
+// SolanaEffectKinds are what the kind of an effect can be: the names that the
+// programs give to their instructions.
+func SolanaEffectKinds() []string {
+	return []string{
+		"Allocate", "AllocateWithSeed", "Approve", "ApproveChecked", "Assign", "AssignWithSeed", "AuthorizeNonceAccount",
+		"Burn", "BurnChecked", "CloseAccount", "CreateAccount", "CreateAccountWithSeed", "FreezeAccount",
+		"InitializeAccount", "InitializeAccount2", "InitializeAccount3", "InitializeImmutableOwner", "InitializeMint",
+		"InitializeMint2", "InitializeMintCloseAuthority", "InitializeMultisig", "InitializeMultisig2",
+		"InitializeNonceAccount", "InitializePermanentDelegate", "MintTo", "MintToChecked", "Revoke", "SetAuthority",
+		"ThawAccount",
+	}
 }
 
 // AddressTableLookup is the use of one address table.

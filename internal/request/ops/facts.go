@@ -117,13 +117,8 @@ func transactionFacts(f activity.Facts, p *SignTransactionParamsV2) error {
 			return unparsable(err)
 		}
 		known := &contracts{tx: f.Tx}
-		f.Solana, err = describe.Solana(tx, known)
-		if known.err != nil {
-			return known.err
-		}
-		if err != nil {
-			return unparsable(err)
-		}
+		f.Solana = describe.Solana(tx, known)
+		return known.err
 	case transactionTron:
 		tx, err := tron.Parse(raw)
 		if err != nil {
