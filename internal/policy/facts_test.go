@@ -154,6 +154,10 @@ func requests() map[string]*fact.Request {
 		}),
 		"tron":    signed(func(r *fact.Request) { r.Tron = tronTransaction() }),
 		"bitcoin": signed(func(r *fact.Request) { r.Bitcoin = bitcoinTransaction() }),
+		"bitcoin_untold": signed(func(r *fact.Request) {
+			r.Bitcoin = bitcoinTransaction()
+			r.Bitcoin.FeeUntold = "input 0 has no non_witness_utxo"
+		}),
 		"tempo": signed(func(r *fact.Request) {
 			r.Tempo = &fact.TempoTx{
 				From: ownerAddress, FeeToken: tokenAddress, ChainID: fact.Uint(42431), Nonce: fact.Uint(1), GasLimit: fact.Uint(2),

@@ -139,7 +139,7 @@ var bitcoinType = structOf[fact.BitcoinTx]("BitcoinTransaction",
 		amount("amount", func(t *fact.BitcoinTx) *fact.Number { return &t.LocktimeAmount }),
 		text("type", func(t *fact.BitcoinTx) *string { return &t.LocktimeType }).oneOf("Seconds", "Blocks"),
 	), func(t *fact.BitcoinTx) *fact.BitcoinTx { return t }),
-	amount("fee", func(t *fact.BitcoinTx) *fact.Number { return &t.Fee }),
+	told(amount("fee", func(t *fact.BitcoinTx) *fact.Number { return &t.Fee }), func(t *fact.BitcoinTx) string { return t.FeeUntold }),
 )
 
 var tempoType = structOf[fact.TempoTx]("TempoTransaction",

@@ -36,15 +36,13 @@ type Input struct {
 	Vout     uint32
 	Sequence uint32
 
-	// Known is whether the PSBT has the spent output. Amount and Script are
-	// from the whole transaction where it is there, whose hash is then checked;
-	// else they are what the PSBT claims: a signature of ours covers the claim
-	// for our own inputs, and for P2TR for all.
-	Known  bool
-	Amount int64 // satoshis
-	Script []byte
-
-	hasWholeTx bool
+	// Known is whether the PSBT has the spent output, and Proven whether Amount
+	// and Script are from the whole transaction, whose hash was checked. Else
+	// they are what the PSBT claims: a signature of ours covers the claim for
+	// the input that it is for, and for P2TR for all.
+	Known, Proven bool
+	Amount        int64 // satoshis
+	Script        []byte
 }
 
 // Output is an output.
@@ -162,7 +160,7 @@ func (tx *Tx) spent(i int, input *Input) (*wire.TxOut, error) {
 			return nil, errors.New("non_witness_utxo has no such output")
 		}
 		fromTx = whole.TxOut[point.Index]
-		input.hasWholeTx = true
+		input.Proven = true
 	}
 	if b, ok := tx.input(i).get(inWitnessUTXO); ok {
 		var err error
@@ -196,8 +194,8 @@ func (tx *Tx) readOutputs() error {
 	return nil
 }
 
-// Fee is what the inputs hold above the outputs; false when the PSBT does not
-// have all the outputs that are spent.
+// Fee is what the inputs hold above the outputs, by what is known of them; false
+// when the PSBT does not have all the outputs that are spent.
 func (tx *Tx) Fee() (satoshis int64, ok bool) {
 	for _, in := range tx.Inputs {
 		if !in.Known {

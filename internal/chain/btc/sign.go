@@ -141,7 +141,7 @@ func (tx *Tx) checkSignable(i int, kind Kind) error {
 		return fmt.Errorf("the PSBT asks for another sighash type than %s", name)
 	}
 	switch {
-	case kind == P2PKH && !tx.Inputs[i].hasWholeTx:
+	case kind == P2PKH && !tx.Inputs[i].Proven:
 		// Without it the amount could be false: the digest does not cover it.
 		return errors.New("a legacy input needs non_witness_utxo")
 	case kind == P2TR && len(root) > 0:

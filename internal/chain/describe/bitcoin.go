@@ -3,6 +3,7 @@ package describe
 import (
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -19,25 +20,23 @@ const lockTimeThreshold = 500_000_000
 // format signs: the format says on which network it is, and so what the
 // addresses of outputs look like.
 //
-// The fee is what the PSBT says that the inputs hold, less what the outputs get.
-// A PSBT without the amounts is refused. The fee is proven only where the
-// signature covers the amounts of all inputs (P2TR) or the PSBT carries the
-// transactions that they are from; else an amount of another party's input is
-// the sender's claim, as it is for every signer of PSBTs.
+// The fee is what the inputs hold, less what the outputs get. It is told only
+// where the amounts are proven: the signature covers those of all inputs (P2TR),
+// or the PSBT carries the transactions that they are from. A signature for
+// segwit version 0 covers the amount of its own input only. So two requests, each
+// of which lies about the other's input, would together spend any fee.
 func Bitcoin(tx *btc.Tx, signer address.Format) (*fact.BitcoinTx, error) {
 	network, ok := bitcoinNetwork(signer)
 	if !ok {
 		return nil, errors.New("a Bitcoin transaction is signed with a Bitcoin address")
 	}
-	fee, ok := tx.Fee()
-	if !ok {
-		return nil, errors.New("the fee cannot be told: every input needs witness_utxo or non_witness_utxo")
-	}
+	fee, _ := tx.Fee()
 	f := &fact.BitcoinTx{
 		Version:        strconv.FormatInt(int64(tx.Version), 10),
 		LocktimeAmount: fact.Uint(uint64(tx.LockTime)),
 		LocktimeType:   "Blocks",
 		Fee:            fact.Int(fee),
+		FeeUntold:      feeUntold(tx, address.IsTaproot(signer)),
 	}
 	if tx.LockTime >= lockTimeThreshold {
 		f.LocktimeType = "Seconds"
@@ -51,6 +50,19 @@ func Bitcoin(tx *btc.Tx, signer address.Format) (*fact.BitcoinTx, error) {
 		f.Outputs = append(f.Outputs, out)
 	}
 	return f, nil
+}
+
+// feeUntold is why the fee is not proven; empty if it is.
+func feeUntold(tx *btc.Tx, taproot bool) string {
+	for i, in := range tx.Inputs {
+		switch {
+		case !in.Known:
+			return fmt.Sprintf("input %d has neither non_witness_utxo nor witness_utxo", i)
+		case !in.Proven && !taproot:
+			return fmt.Sprintf("input %d has no non_witness_utxo, so that its amount is not proven", i)
+		}
+	}
+	return ""
 }
 
 func bitcoinNetwork(f address.Format) (btc.Network, bool) {

@@ -93,7 +93,7 @@ func FuzzSolana(f *testing.F) {
 	})
 }
 
-// FuzzBitcoin: whatever parses is described or refused.
+// FuzzBitcoin: whatever parses is described; a fee is told only where it is proven.
 func FuzzBitcoin(f *testing.F) {
 	for _, v := range testvectors.Section[bitcoinVector](f, "signing", "bitcoin") {
 		f.Add(testvectors.Hex(f, v.UnsignedPsbtHex))
@@ -103,12 +103,16 @@ func FuzzBitcoin(f *testing.F) {
 		if err != nil {
 			return
 		}
-		d, err := describe.Bitcoin(tx, address.BitcoinMainnetP2TR)
-		if _, known := tx.Fee(); known != (err == nil) {
-			t.Fatalf("the fee is known: %v; %v", known, err)
-		}
-		if err == nil && (len(d.Inputs) != len(tx.Inputs) || len(d.Outputs) != len(tx.Outputs) || d.Fee.Negative) {
-			t.Errorf("%+v", d)
+		for _, signer := range []address.Format{address.BitcoinMainnetP2TR, address.BitcoinMainnetP2WPKH} {
+			d, err := describe.Bitcoin(tx, signer)
+			if err != nil || len(d.Inputs) != len(tx.Inputs) || len(d.Outputs) != len(tx.Outputs) {
+				t.Fatalf("%+v %v", d, err)
+			}
+			_, known := tx.Fee()
+			proven := !slices.ContainsFunc(tx.Inputs, func(in btc.Input) bool { return !in.Proven })
+			if told := d.FeeUntold == ""; told != (known && (proven || signer == address.BitcoinMainnetP2TR)) || told && d.Fee.Negative {
+				t.Errorf("the fee is known: %v, proven: %v, %+v", known, proven, d)
+			}
 		}
 	})
 }

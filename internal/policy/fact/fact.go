@@ -266,6 +266,7 @@ type BitcoinTx struct {
 	LocktimeAmount Number
 	LocktimeType   string // Seconds or Blocks
 	Fee            Number
+	FeeUntold      string // why the fee is not proven; empty: it is
 }
 
 // BitcoinInput is a coin that is spent.

@@ -1,11 +1,17 @@
 package ops_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"net/http"
 	"testing"
 
+	"github.com/btcsuite/btcd/btcutil"
+	"github.com/btcsuite/btcd/btcutil/psbt"
+	"github.com/btcsuite/btcd/chaincfg"
+	"github.com/btcsuite/btcd/txscript"
+	"github.com/btcsuite/btcd/wire"
 	"github.com/mr-tron/base58"
 
 	"latchkey/client"
@@ -108,5 +114,110 @@ func TestSolanaLimits(t *testing.T) {
 		ada.Refused(t, http.StatusForbidden, "sign_transaction", solanaCalls(t, wallet, systemProgram, unhex("0d000000"+key)))
 		// The root quorum is not bound by policies and signs what they cannot read.
 		s.Root.Submit(t, "sign_transaction", solanaCalls(t, wallet, systemProgram, unhex("0d000000"+key)))
+	})
+}
+
+// coin is an output that is spent: what it holds, what the PSBT claims that it
+// holds, and whether the PSBT has the transaction that it is from.
+type coin struct {
+	address      string
+	holds, claim int64
+	whole        bool
+}
+
+// spend is a PSBT that spends coins for an output of so much to a stranger.
+func spend(t testing.TB, output int64, coins ...coin) string {
+	t.Helper()
+	tx := wire.NewMsgTx(2)
+	tx.AddTxOut(wire.NewTxOut(output, append([]byte{txscript.OP_0, txscript.OP_DATA_20}, make([]byte, 20)...)))
+	previous := make([]*wire.MsgTx, len(coins))
+	for i, c := range coins {
+		to, err := btcutil.DecodeAddress(c.address, &chaincfg.TestNet3Params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script, err := txscript.PayToAddrScript(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		previous[i] = wire.NewMsgTx(2)
+		previous[i].AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: uint32(i)}, nil, nil))
+		previous[i].AddTxOut(wire.NewTxOut(c.holds, script))
+		hash := previous[i].TxHash()
+		tx.AddTxIn(wire.NewTxIn(wire.NewOutPoint(&hash, 0), nil, nil))
+	}
+	packet, err := psbt.NewFromUnsignedTx(tx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range coins {
+		packet.Inputs[i].WitnessUtxo = wire.NewTxOut(c.claim, previous[i].TxOut[0].PkScript)
+		if c.whole {
+			packet.Inputs[i].NonWitnessUtxo = previous[i]
+		}
+	}
+	var b bytes.Buffer
+	if err := packet.Serialize(&b); err != nil {
+		t.Fatal(err)
+	}
+	return hex.EncodeToString(b.Bytes())
+}
+
+// TestBitcoinFeeLimit: two signatures, each over its own input, must not make up
+// a transaction with a fee that neither request showed.
+func TestBitcoinFeeLimit(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		addresses := s.Root.Submit(t, "create_wallet", m{"walletName": "main", "accounts": []any{
+			account("CURVE_SECP256K1", "m/84'/1'/0'/0/0", "ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH"),
+			account("CURVE_SECP256K1", "m/84'/1'/0'/0/1", "ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH"),
+			account("CURVE_SECP256K1", "m/86'/1'/0'/0/0", "ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR"),
+			account("CURVE_SECP256K1", "m/86'/1'/0'/0/1", "ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR"),
+		}}).Get("result", "createWalletResult", "addresses")
+		one, two, taproot, taproot2 := addresses.Get(0).Text(), addresses.Get(1).Text(), addresses.Get(2).Text(), addresses.Get(3).Text()
+		consensus := fmt.Sprintf("approvers.any(u, u.id == '%s')", ada.UserID)
+		limit := s.Root.Submit(t, "create_policy", allowPolicy("fee", "bitcoin.tx.fee <= 10000", consensus)).Get("result", "createPolicyResult", "policyId").Text()
+		const ten = 10 * 100_000_000
+		honest := spend(t, 2*ten-1000, coin{one, ten, ten, true}, coin{two, ten, ten, true})
+		for _, signer := range []string{one, two} {
+			ada.Submit(t, "sign_transaction", transaction(signer, "BITCOIN", honest))
+		}
+		// Each request tells the truth about the input that it signs.
+		for signer, tx := range map[string]string{
+			one: spend(t, ten-1000, coin{one, ten, ten, false}, coin{two, ten, 0, false}),
+			two: spend(t, ten-1000, coin{one, ten, 0, false}, coin{two, ten, ten, false}),
+		} {
+			ada.Refused(t, http.StatusForbidden, "sign_transaction", transaction(signer, "BITCOIN", tx))
+		}
+		for name, c := range map[string]struct {
+			signer, tx string
+			status     int // 0: signed
+		}{
+			"a true fee above the limit":               {one, spend(t, ten, coin{one, ten, ten, true}, coin{two, ten, ten, true}), 403},
+			"one input, claimed":                       {one, spend(t, ten-1000, coin{one, ten, ten, false}), 403},
+			"the other input claimed":                  {one, spend(t, ten-1000, coin{one, ten, ten, true}, coin{two, ten, 0, false}), 403},
+			"a claim that the transaction contradicts": {one, spend(t, ten-1000, coin{one, ten, ten, true}, coin{two, ten, 0, true}), 400},
+			"taproot":                            {taproot, spend(t, 2*ten-1000, coin{taproot, ten, ten, false}, coin{taproot2, ten, ten, false}), 0},
+			"taproot beside segwit v0":           {taproot, spend(t, 2*ten-1000, coin{taproot, ten, ten, false}, coin{one, ten, ten, false}), 0},
+			"segwit v0 beside taproot":           {one, spend(t, 2*ten-1000, coin{taproot, ten, ten, false}, coin{one, ten, ten, true}), 403},
+			"taproot with a fee above the limit": {taproot, spend(t, ten, coin{taproot, ten, ten, false}, coin{taproot2, ten, ten, false}), 403},
+		} {
+			t.Run(name, func(t *testing.T) {
+				if c.status == 0 {
+					ada.Submit(t, "sign_transaction", transaction(c.signer, "BITCOIN", c.tx))
+				} else {
+					ada.Refused(t, c.status, "sign_transaction", transaction(c.signer, "BITCOIN", c.tx))
+				}
+			})
+		}
+		// What is about outputs only needs no amounts of inputs; a DENY about the
+		// fee denies what it cannot read.
+		s.Root.Submit(t, "delete_policy", m{"policyId": limit})
+		s.Root.Submit(t, "create_policy", allowPolicy("outputs", "bitcoin.tx.outputs.all(o, o.value <= 1000000000)", consensus))
+		claimed := spend(t, ten-1000, coin{one, ten, ten, false})
+		ada.Submit(t, "sign_transaction", transaction(one, "BITCOIN", claimed))
+		s.Root.Submit(t, "create_policy", m{"policyName": "no waste", "effect": "EFFECT_DENY", "condition": "bitcoin.tx.fee > 10000", "notes": ""})
+		ada.Refused(t, http.StatusForbidden, "sign_transaction", transaction(one, "BITCOIN", claimed))
+		ada.Submit(t, "sign_transaction", transaction(one, "BITCOIN", spend(t, ten-1000, coin{one, ten, ten, true})))
 	})
 }
