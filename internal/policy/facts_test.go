@@ -15,6 +15,7 @@ const (
 	contractAddress = "0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D"
 	ownerAddress    = "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"
 	tokenAddress    = "0xdAC17F958D2ee523a2206206994597C13D831ec7"
+	tronAddress     = "TVj7RNVHy6thbM7BWdSe9G6gXwKhjhdNZS"
 )
 
 // maxUint256 is 2^256-1.
@@ -71,7 +72,7 @@ func requests() map[string]*fact.Request {
 		Params: fact.Params{Type: ptr("TRANSACTION_TYPE_ETHEREUM")},
 	}
 	wallet := &fact.Wallet{ID: "w1", Label: "hot", Imported: true}
-	account := &fact.WalletAccount{Address: ownerAddress}
+	account := &fact.WalletAccount{Address: ownerAddress, Addresses: func() []string { return []string{ownerAddress, tronAddress} }}
 	signed := func(change func(*fact.Request)) *fact.Request {
 		r := &fact.Request{Activity: sign, Wallet: wallet, WalletAccount: account}
 		change(r)

@@ -129,8 +129,17 @@ func exporting[E any](a *fact.WalletAccount, p *E) *E {
 	return nil
 }
 
+func addressesOf(a *fact.WalletAccount) *[]string {
+	all := []string{a.Address}
+	if a.Addresses != nil {
+		all = a.Addresses()
+	}
+	return &all
+}
+
 var walletAccountType = structOf[fact.WalletAccount]("WalletAccount",
-	text("address", func(a *fact.WalletAccount) *string { return &a.Address }),
+	aliased(text("address", func(a *fact.WalletAccount) *string { return &a.Address }), func(a *fact.WalletAccount) func() []string { return a.Addresses }),
+	nested("addresses", listOf(textType), addressesOf),
 	nested("path_indexes", listOf(intType), func(a *fact.WalletAccount) *[]fact.Number { return exporting(a, &a.PathIndexes) }),
 	nested("path_hardened", listOf(boolType), func(a *fact.WalletAccount) *[]bool { return exporting(a, &a.PathHardened) }),
 	text("wallet_id", func(a *fact.WalletAccount) *string { return exporting(a, &a.WalletID) }),

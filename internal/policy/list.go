@@ -125,7 +125,7 @@ func (m *machine) index(n *node) (value, bool) {
 	case at < 0 || int(at) >= len(x.text.s):
 		return value{}, m.fail(n, badIndex)
 	}
-	x.text.s = x.text.s[at : at+1]
+	x.text.s, x.text.others = x.text.s[at:at+1], nil
 	return x, true
 }
 
@@ -145,7 +145,7 @@ func (m *machine) slice(n *node) (value, bool) {
 		return value{}, false
 	}
 	length := int32(len(x.text.s))
-	x.text.s = x.text.s[min(from, length):min(to, length)]
+	x.text.s, x.text.others = x.text.s[min(from, length):min(to, length)], nil
 	return x, true
 }
 

@@ -26,8 +26,9 @@ var (
 
 type (
 	words struct {
-		text string
-		fold bool
+		text   string
+		fold   bool
+		others []string
 	}
 	items  []any
 	fields struct{ fact.Map }
@@ -51,7 +52,7 @@ func (o *oracle) argument(v *fact.Value) any {
 	case fact.Num:
 		return v.Number
 	case fact.Text:
-		return words{v.Text, v.Fold}
+		return words{text: v.Text, fold: v.Fold}
 	case fact.List:
 		all := items{}
 		for i := range v.List {
@@ -142,7 +143,11 @@ func (o *oracle) eval(n *node) (any, error) {
 		return o.field(n)
 	case opLower:
 		w, err := want[words](o.eval(n.x))
-		return words{text: strings.ToLower(w.text), fold: w.fold}, err // ASCII only in what is generated
+		lower := words{text: strings.ToLower(w.text), fold: w.fold} // ASCII only in what is generated
+		for _, other := range w.others {
+			lower.others = append(lower.others, strings.ToLower(other))
+		}
+		return lower, err
 	case opList:
 		var errs []error
 		all := items{}
@@ -226,7 +231,11 @@ func (o *oracle) field(n *node) (any, error) {
 	}
 	switch f := n.field; {
 	case f.text != nil && f.text(parent) != nil:
-		return words{*f.text(parent), f.typ.fold}, nil
+		w := words{text: *f.text(parent), fold: f.typ.fold}
+		if f.others != nil && f.others(parent) != nil {
+			w.others = f.others(parent)()
+		}
+		return w, nil
 	case f.number != nil && f.number(parent) != nil:
 		return *f.number(parent), nil
 	case f.flag != nil && f.flag(parent) != nil:
@@ -283,10 +292,14 @@ func (o *oracle) order(x, y any, as *typ) (int, error) {
 	case kindText:
 		a, err1 := want[words](x, nil)
 		b, err2 := want[words](y, nil)
-		if a.fold || b.fold {
-			a.text, b.text = strings.ToLower(a.text), strings.ToLower(b.text)
+		for _, x := range append([]string{a.text}, a.others...) {
+			for _, y := range append([]string{b.text}, b.others...) {
+				if x == y || (a.fold || b.fold) && strings.EqualFold(x, y) {
+					return 0, worse(err1, err2)
+				}
+			}
 		}
-		return strings.Compare(a.text, b.text), worse(err1, err2)
+		return 1, worse(err1, err2)
 	case kindInt:
 		a, err1 := want[fact.Number](x, nil)
 		b, err2 := want[fact.Number](y, nil)
@@ -333,7 +346,7 @@ func (o *oracle) part(n *node) (any, error) {
 			return v[a], nil
 		}
 		w := x.(words)
-		return words{w.text[a : a+1], w.fold}, nil
+		return words{text: w.text[a : a+1], fold: w.fold}, nil
 	}
 	if a < 0 || from.Cmp(&to) > 0 {
 		return nil, worse(err, errOther)
@@ -343,7 +356,7 @@ func (o *oracle) part(n *node) (any, error) {
 		return partial[i:j], err
 	}
 	w := x.(words)
-	return words{w.text[i:j], w.fold}, nil
+	return words{text: w.text[i:j], fold: w.fold}, nil
 }
 
 // ask evaluates a whole expression and answers in the words of the tables.

@@ -51,6 +51,7 @@ type field struct {
 	typ    *typ
 	values []string // all that the field can be, if they are few
 	text   func(any) *string
+	others func(any) func() []string // what the text is equal to as well; nil: itself alone
 	number func(any) *fact.Number
 	flag   func(any) *bool
 	ref    func(any) any // structs, lists and maps: a pointer
@@ -96,6 +97,12 @@ func text[T any](name string, get func(*T) *string) field {
 func caseInsensitive[T any](name string, get func(*T) *string) field {
 	f := text(name, get)
 	f.typ = foldType
+	return f
+}
+
+// aliased is a text of T that has other names: it is equal to each of them.
+func aliased[T any](f field, others func(*T) func() []string) field {
+	f.others = func(ref any) func() []string { return others(ref.(*T)) }
 	return f
 }
 

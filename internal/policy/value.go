@@ -21,13 +21,33 @@ type value struct {
 
 // textValue is a string and how it compares.
 type textValue struct {
-	s     string
-	fold  bool // without case
-	lower bool // as if it were written in lower case
+	s      string
+	fold   bool            // without case
+	lower  bool            // as if it were written in lower case
+	others func() []string // what it is equal to as well; nil: nothing
 }
 
-// equal compares byte by byte; only ASCII letters have a case.
+// equal compares byte by byte, with all names that the texts have; only ASCII
+// letters have a case.
 func (a textValue) equal(b textValue) bool {
+	if a.same(b) {
+		return true
+	}
+	if a.others == nil {
+		a, b = b, a
+	}
+	if a.others == nil {
+		return false
+	}
+	for _, s := range a.others() {
+		if b.equal(textValue{s: s, fold: a.fold, lower: a.lower}) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a textValue) same(b textValue) bool {
 	switch {
 	case len(a.s) != len(b.s):
 		return false
@@ -124,7 +144,11 @@ func (m *machine) text(n *node) (textValue, bool) {
 			return textValue{}, false
 		}
 		if p := n.field.text(ref); p != nil {
-			return textValue{s: *p, fold: n.typ.fold}, true
+			v := textValue{s: *p, fold: n.typ.fold}
+			if n.field.others != nil {
+				v.others = n.field.others(ref)
+			}
+			return v, true
 		}
 		return textValue{}, m.lacks(n, ref)
 	case opLower:

@@ -37,6 +37,25 @@ func Of(f Format, c curve.KeyCurve, publicKey []byte) (string, error) {
 	return r.encode(k)
 }
 
+// All is every address that the key has, one for each format of its curve; nil
+// when the key is none.
+func All(c curve.KeyCurve, publicKey []byte) []string {
+	k, err := parse(c, publicKey)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, r := range table {
+		if !slices.Contains(r.curves, c) {
+			continue
+		}
+		if text, err := r.encode(k); err == nil {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
 // Equal reports whether two addresses of one format name the same account, as
 // the interface compares them: Ethereum addresses without regard to case, all
 // others exactly.

@@ -221,3 +221,32 @@ func TestCRC16(t *testing.T) {
 		t.Errorf("got %#x", got)
 	}
 }
+
+// TestAll: a key has one address in each format of its curve.
+func TestAll(t *testing.T) {
+	for _, c := range []curve.KeyCurve{curve.KeySecp256k1, curve.KeyEd25519} {
+		raw, err := hex.DecodeString(map[curve.KeyCurve]string{curve.KeySecp256k1: k256Key, curve.KeyEd25519: edwardsKey}[c])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, f := range Formats() {
+			if slices.Contains(f.Curves(), c) {
+				text, err := Of(f, c, raw)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, text)
+			}
+		}
+		if got := All(c, raw); len(got) < 5 || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", c, got, want)
+		}
+		if got := All(c, raw[1:]); got != nil {
+			t.Errorf("%s: a key cut short has %v", c, got)
+		}
+	}
+	if got := All(curve.KeyP256, make([]byte, 33)); got != nil {
+		t.Errorf("P-256: %v", got)
+	}
+}

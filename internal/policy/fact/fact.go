@@ -88,7 +88,11 @@ type PrivateKey struct {
 // WalletAccount is the account that is acted on. Exporting says that the
 // request exports it: only then are the other fields there.
 type WalletAccount struct {
-	Address       string
+	Address string
+	// Addresses are all that the account's key has, in every format, since a
+	// request may name the key by any of them; nil: Address alone. They are made
+	// when they are asked for.
+	Addresses     func() []string
 	Exporting     bool
 	PathIndexes   []Number
 	PathHardened  []bool

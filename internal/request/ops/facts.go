@@ -33,7 +33,7 @@ func signFacts(f activity.Facts, signWith string) (*signer, error) {
 		f.PrivateKey = privateKeyFact(key.privateKey)
 		return key, nil
 	}
-	f.WalletAccount = &fact.WalletAccount{Address: key.account.Address}
+	f.WalletAccount = &fact.WalletAccount{Address: key.account.Address, Addresses: key.addresses}
 	f.Wallet = walletFact(key.wallet)
 	return key, nil
 }
@@ -156,8 +156,12 @@ func exportAccountFacts(f activity.Facts, p *ExportWalletAccountParams) error {
 	if err != nil {
 		return err
 	}
+	public, err := hex.DecodeString(a.PublicKey)
+	if err != nil {
+		return err
+	}
 	f.WalletAccount = &fact.WalletAccount{
-		Address: a.Address, Exporting: true,
+		Address: a.Address, Addresses: allAddresses(a.Curve, public), Exporting: true,
 		WalletID: a.WalletID, Curve: string(a.Curve), AddressFormat: string(a.Format),
 	}
 	f.WalletAccount.PathIndexes, f.WalletAccount.PathHardened = describe.Path(parsed)

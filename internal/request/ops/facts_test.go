@@ -221,3 +221,59 @@ func TestBitcoinFeeLimit(t *testing.T) {
 		ada.Submit(t, "sign_transaction", transaction(one, "BITCOIN", spend(t, ten-1000, coin{one, ten, ten, true})))
 	})
 }
+
+// TestOneKeyTwoAddresses: a policy about an address is about its key, by which
+// of its addresses a request may name it.
+func TestOneKeyTwoAddresses(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		const path = "m/44'/60'/0'/0/0"
+		wallet := s.Root.Submit(t, "create_wallet", m{"walletName": "main", "accounts": []any{
+			account("CURVE_SECP256K1", path, "ADDRESS_FORMAT_ETHEREUM"), account("CURVE_SECP256K1", path, "ADDRESS_FORMAT_TRON"),
+			account("CURVE_SECP256K1", path, "ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH"), account("CURVE_SECP256K1", path, "ADDRESS_FORMAT_COMPRESSED"),
+			account("CURVE_SECP256K1", "m/44'/60'/0'/0/1", "ADDRESS_FORMAT_TRON"),
+		}}).Get("result", "createWalletResult")
+		cold, free := wallet.Get("addresses", 0).Text(), wallet.Get("addresses", 4).Text()
+		consensus := fmt.Sprintf("approvers.any(u, u.id == '%s')", ada.UserID)
+		target := NewRecipient(t).PublicKey()
+		uses := func(name string) map[string]m {
+			return map[string]m{
+				"sign_transaction":      transaction(name, "ETHEREUM", unsignedTransfer(t, "0x1111111111111111111111111111111111111111")),
+				"sign_raw_payload":      rawPayload(name, "11", "HEXADECIMAL", "SHA256"),
+				"sign_raw_payloads":     {"signWith": name, "payloads": []any{"11"}, "encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_SHA256"},
+				"export_wallet_account": {"address": name, "targetPublicKey": target},
+			}
+		}
+		for name, policies := range map[string][]m{
+			"a DENY on the address": {
+				{"policyName": "not the cold one", "effect": "EFFECT_DENY", "condition": fmt.Sprintf("wallet_account.address == '%s'", cold), "notes": ""},
+				allowPolicy("all others", "activity.action in ['SIGN', 'EXPORT']", consensus),
+			},
+			"an ALLOW of all others":       {allowPolicy("not it", fmt.Sprintf("wallet_account.address != '%s'", cold), consensus)},
+			"an ALLOW of those not listed": {allowPolicy("not in", fmt.Sprintf("!(wallet_account.address in ['%s'])", cold), consensus)},
+			"an ALLOW by all addresses":    {allowPolicy("not among", fmt.Sprintf("!wallet_account.addresses.contains('%s')", cold), consensus)},
+		} {
+			t.Run(name, func(t *testing.T) {
+				var ids []any
+				for _, p := range policies {
+					ids = append(ids, s.Root.Submit(t, "create_policy", p).Get("result", "createPolicyResult", "policyId").Text())
+				}
+				for i := range 4 {
+					for operation, params := range uses(wallet.Get("addresses", i).Text()) {
+						ada.Refused(t, http.StatusForbidden, operation, params)
+					}
+				}
+				for operation, params := range uses(free) {
+					ada.Submit(t, operation, params)
+				}
+				s.Root.Submit(t, "delete_policies", m{"policyIds": ids})
+			})
+		}
+		// An ALLOW of the key holds by whichever name.
+		s.Root.Submit(t, "create_policy", allowPolicy("it", fmt.Sprintf("wallet_account.address == '%s' && eth.tx.from == wallet_account.address", cold), consensus))
+		for i := range 4 {
+			ada.Submit(t, "sign_transaction", uses(wallet.Get("addresses", i).Text())["sign_transaction"])
+		}
+		ada.Refused(t, http.StatusForbidden, "sign_transaction", uses(free)["sign_transaction"])
+	})
+}

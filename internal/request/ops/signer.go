@@ -33,6 +33,7 @@ type signer struct {
 	wallet          *domain.Wallet
 	privateKey      *domain.PrivateKey
 	ethereumAddress func() string
+	addresses       func() []string // of an account: all that its key has
 }
 
 // findSigner resolves signWith: the id of a private key, an address, or a
@@ -79,7 +80,7 @@ func signerOfAccount(tx *store.Tx, a *domain.WalletAccount, name string) (*signe
 	raw, err := hex.DecodeString(a.PublicKey)
 	return &signer{
 		id: a.ID, curve: a.Curve, format: a.FormatNamed(name), publicKey: raw,
-		account: a, wallet: wallet, ethereumAddress: ethereumAddress(a.Curve, raw),
+		account: a, wallet: wallet, ethereumAddress: ethereumAddress(a.Curve, raw), addresses: allAddresses(a.Curve, raw),
 	}, err
 }
 
@@ -111,6 +112,11 @@ func ethereumAddress(c curve.KeyCurve, publicKey []byte) func() string {
 		}
 		return text
 	})
+}
+
+// allAddresses makes the addresses when they are first asked for.
+func allAddresses(c curve.KeyCurve, publicKey []byte) func() []string {
+	return sync.OnceValue(func() []string { return address.All(c, publicKey) })
 }
 
 // sign signs a digest or, on Ed25519, a message.
