@@ -34,6 +34,8 @@ const (
 	BadChecksum      Code = "bad_checksum"     // of an Ethereum address: probably a typo
 	WrongCase        Code = "wrong_case"       // never equal, only because of its case
 	UnknownValue     Code = "unknown_value"    // a field is never that
+	SingleVersion    Code = "single_version"   // one of several activities that do the same
+	AllowsEverything Code = "allows_everything"
 )
 
 // LintContext is what the organization has. A nil list or map is not known, and
@@ -43,6 +45,8 @@ type LintContext struct {
 	Credentials []fact.Credential
 	UserTags    map[string]string // names by id
 	KeyTags     map[string]string
+	Activities  []KnownActivity     // those of a kind together, oldest version first
+	Values      map[string][]string // all that a field can be, by "Struct.field"
 }
 
 // Lint checks policies alone and together.
@@ -55,6 +59,8 @@ func Lint(policies []Policy, context LintContext) []Finding {
 				l.expression(e)
 			}
 		}
+		l.everything(l.policy)
+		l.siblings(l.policy)
 	}
 	l.interactions()
 	return l.findings
@@ -166,19 +172,33 @@ func (l *linter) literal(subject, literal *node) {
 		l.tag(literal, l.context.UserTags, "user")
 	case owner == privateKeyType && subject.name == "tags":
 		l.tag(literal, l.context.KeyTags, "private key")
-	case subject.field.values != nil:
-		l.value(literal, subject)
+	default:
+		values := subject.field.values
+		if values == nil {
+			values = l.context.Values[owner.name+"."+subject.name]
+		}
+		if values != nil {
+			l.value(literal, subject, values)
+		}
 	}
 }
 
 // value checks a literal against the few values of a field.
-func (l *linter) value(literal, subject *node) {
-	if slices.Contains(subject.field.values, literal.text) {
+func (l *linter) value(literal, subject *node, values []string) {
+	equal := func(v string) bool {
+		return v == literal.text || subject.typ.fold && strings.EqualFold(v, literal.text)
+	}
+	if slices.ContainsFunc(values, equal) {
 		return
 	}
 	hint := ""
-	if near := suggest.Name(literal.text, min(2, len(literal.text)/2), subject.field.values); near != "" {
-		hint = "; did you mean '" + near + "'?"
+	// A kind is easily written as a type, and a type as a kind.
+	const prefix = "ACTIVITY_TYPE_"
+	for _, text := range []string{literal.text, prefix + literal.text, strings.TrimPrefix(literal.text, prefix)} {
+		if near := suggest.Name(text, min(max(2, len(text)/6), len(text)/2), values); near != "" {
+			hint = "; did you mean '" + near + "'?"
+			break
+		}
 	}
 	l.add(literal, UnknownValue, "%s is never '%s'%s", l.source(subject), literal.text, hint)
 }

@@ -209,7 +209,7 @@ func haveDifferentKeys(a, b *Policy) bool {
 	ofKey := func(n *node) bool { return n.op == opRoot && n.root.name == "private_key" }
 	wallet := a.Condition.reads(ofWallet) || b.Condition.reads(ofWallet)
 	key := a.Condition.reads(ofKey) || b.Condition.reads(ofKey)
-	return wallet && key || contradiction(&node{op: opAnd, args: about}) != nil
+	return wallet && key || contradiction(&node{op: opAnd, args: about}, true) != nil
 }
 
 // shareSigner reports whether a user whom a allows to act alone is also allowed

@@ -43,7 +43,7 @@ func unsatisfiablePart(n *node) *node {
 				return bad
 			}
 		}
-		return contradiction(n)
+		return contradiction(n, false)
 	case opOr:
 		for _, c := range n.args {
 			if unsatisfiablePart(c) == nil {
@@ -138,6 +138,7 @@ func badBounds(n *node) bool {
 // valueRange is what one comparison, or several, leave possible for a subject.
 type valueRange struct {
 	subject       string   // in its canonical form
+	aliased       bool     // it may be equal to several texts at once
 	only          []string // the texts that it can be; nil: any
 	not           []string
 	min, max      *big.Int // of a number, or of a timestamp in nanoseconds, inclusive; nil: no bound
@@ -173,7 +174,7 @@ func rangeOf(n *node) (valueRange, bool) {
 	case x == nil || y == nil || n.as == nil || isWrittenConstant(x):
 		return valueRange{}, false
 	}
-	r := valueRange{subject: x.String()}
+	r := valueRange{subject: x.String(), aliased: x.op == opField && x.field.others != nil}
 	argued := x.typ.kind == kindArgument // whether its case counts is not known
 	spell := func(c *node) string {
 		if argued || x.typ.fold || x.op == opLower {
@@ -272,11 +273,12 @@ func (r *valueRange) merge(s valueRange) {
 }
 
 // contradiction returns the operand of && that the operands before it exclude.
-func contradiction(n *node) *node {
+// What may have several names at once is left out, or taken to have one.
+func contradiction(n *node, oneName bool) *node {
 	seen := map[string]*valueRange{}
 	for _, c := range n.args {
 		r, ok := rangeOf(c)
-		if !ok {
+		if !ok || r.aliased && !oneName {
 			continue
 		}
 		if before := seen[r.subject]; before != nil {

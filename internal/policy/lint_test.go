@@ -15,6 +15,24 @@ func lintContext() LintContext {
 	c := LintContext{
 		Users: allVoters.Approvers, Credentials: allVoters.Credentials,
 		UserTags: map[string]string{"t-9": "ops"}, KeyTags: map[string]string{"treasury": "Treasury"},
+		Values: map[string][]string{"WalletAccount.curve": {"CURVE_SECP256K1", "CURVE_ED25519"}},
+	}
+	for _, a := range []KnownActivity{
+		{Type: "CREATE_POLICIES", Kind: "CREATE_POLICIES", Resource: "POLICY", Action: "CREATE"},
+		{Type: "CREATE_POLICY", Kind: "CREATE_POLICY", Resource: "POLICY", Action: "CREATE"},
+		{Type: "CREATE_POLICY_V2", Kind: "CREATE_POLICY", Resource: "POLICY", Action: "CREATE"},
+		{Type: "CREATE_POLICY_V3", Kind: "CREATE_POLICY", Resource: "POLICY", Action: "CREATE"},
+		{Type: "EXPORT_WALLET", Kind: "EXPORT_WALLET", Resource: "WALLET", Action: "EXPORT"},
+		{Type: "SIGN_RAW_PAYLOAD", Kind: "SIGN_RAW_PAYLOAD", Resource: "PRIVATE_KEY", Action: "SIGN"},
+		{Type: "SIGN_RAW_PAYLOAD_V2", Kind: "SIGN_RAW_PAYLOAD", Resource: "PRIVATE_KEY", Action: "SIGN"},
+		{Type: "SIGN_RAW_PAYLOADS", Kind: "SIGN_RAW_PAYLOADS", Resource: "PRIVATE_KEY", Action: "SIGN"},
+		{Type: "SIGN_TRANSACTION", Kind: "SIGN_TRANSACTION", Resource: "PRIVATE_KEY", Action: "SIGN"},
+		{Type: "SIGN_TRANSACTION_V2", Kind: "SIGN_TRANSACTION", Resource: "PRIVATE_KEY", Action: "SIGN"},
+	} {
+		a.Type = "ACTIVITY_TYPE_" + a.Type
+		c.Activities = append(c.Activities, a)
+		c.Values["Activity.type"] = append(c.Values["Activity.type"], a.Type)
+		c.Values["Activity.kind"] = append(c.Values["Activity.kind"], a.Kind)
 	}
 	for _, u := range c.Users {
 		for _, tag := range u.Tags {
@@ -60,7 +78,7 @@ func TestLint(t *testing.T) {
 			}
 		})
 	}
-	for _, code := range []Code{NeverTrue, AlwaysTrue, ShadowedByDeny, TooManyApprovals, UnknownUser, UnknownTag, RawPayloadHole, BadChecksum, WrongCase, UnknownValue} {
+	for _, code := range []Code{NeverTrue, AlwaysTrue, ShadowedByDeny, TooManyApprovals, UnknownUser, UnknownTag, RawPayloadHole, BadChecksum, WrongCase, UnknownValue, SingleVersion, AllowsEverything} {
 		if !seen[code] {
 			t.Errorf("no case has the finding %s", code)
 		}

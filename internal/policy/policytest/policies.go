@@ -14,6 +14,7 @@ import (
 	"latchkey/internal/policy"
 	"latchkey/internal/policy/fact"
 	"latchkey/internal/request/decide"
+	"latchkey/internal/request/ops"
 )
 
 // FilePolicy is a policy of a file, with its placeholders replaced.
@@ -152,7 +153,7 @@ func (f *File) Lint() []Finding {
 }
 
 func (f *File) lintContext() policy.LintContext {
-	var context policy.LintContext
+	context := ops.LintContext(ops.Catalog())
 	if f.content.Users != nil {
 		context.Users, context.Credentials = []fact.User{}, []fact.Credential{}
 	}

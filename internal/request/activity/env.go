@@ -38,6 +38,8 @@ type Env struct {
 	Origins func() ([]string, error)
 	// Outbox says which messages the server can send.
 	Outbox Outbox
+	// Catalog is the whole interface: what there is to decide on.
+	Catalog *Catalog
 }
 
 // CreateChild creates a child of the organization in the same transaction, and

@@ -5,6 +5,8 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
+	"latchkey/internal/keys/address"
+	"latchkey/internal/keys/curve"
 	"latchkey/internal/policy"
 	"latchkey/internal/policy/fact"
 	"latchkey/internal/request/activity"
@@ -103,8 +105,37 @@ func lint(e activity.Env, ids ...string) ([]Finding, error) {
 	return advice, nil
 }
 
+// LintContext is what policies are checked against in every organization.
+func LintContext(c *activity.Catalog) policy.LintContext {
+	context := policy.LintContext{Values: map[string][]string{
+		"Params.encoding":              Encoding("").Enum(),
+		"Params.hash_function":         HashFunction("").Enum(),
+		"Params.type":                  TransactionType("").Enum(),
+		"WalletAccount.curve":          curve.KeyCurve("").Enum(),
+		"WalletAccount.address_format": address.Format("").Enum(),
+	}}
+	for _, t := range []domain.CredentialType{
+		domain.CredentialP256, domain.CredentialSecp256k1, domain.CredentialEd25519, domain.CredentialAuthenticator, domain.CredentialRecovery,
+		domain.CredentialEmailAuth, domain.CredentialOTPAuth, domain.CredentialOAuth, domain.CredentialReadWrite, domain.CredentialLogin,
+	} {
+		context.Values["Credential.type"] = append(context.Values["Credential.type"], string(t))
+	}
+	for _, path := range c.Endpoints {
+		context.Values["Activity.kind"] = append(context.Values["Activity.kind"], path.Newest().Kind())
+		for _, op := range path.Versions {
+			context.Values["Activity.type"] = append(context.Values["Activity.type"], op.Type)
+			context.Activities = append(context.Activities, policy.KnownActivity{
+				Type: op.Type, Kind: op.Kind(), Resource: string(op.Govern.Resource), Action: string(op.Govern.Action),
+			})
+		}
+	}
+	return context
+}
+
 func lintContext(e activity.Env) (policy.LintContext, error) {
-	context := policy.LintContext{Users: []fact.User{}, Credentials: []fact.Credential{}, UserTags: map[string]string{}, KeyTags: map[string]string{}}
+	context := LintContext(e.Catalog)
+	context.Users, context.Credentials = []fact.User{}, []fact.Credential{}
+	context.UserTags, context.KeyTags = map[string]string{}, map[string]string{}
 	users, err := e.Tx.Users().List("", 0)
 	if err != nil {
 		return context, err

@@ -150,6 +150,15 @@ func TestFindings(t *testing.T) {
 			"too many approvals": {allowPolicy("b", "", "approvers.count() >= 5"), "too_many_approvals"},
 			"an unknown user":    {allowPolicy("c", "", "approvers.any(u, u.id == '0192f3c4-5b6a-7c8d-9e0f-1a2b3c4d5e6f')"), "unknown_user"},
 			"a mistyped address": {allowPolicy("d", "eth.tx.to == '0x08d2b0a37F869FF76BACB5Bab3278E26ab7067b7'", ""), "bad_checksum"},
+			"a mistyped kind":    {allowPolicy("e", "activity.kind == 'SIGN_RAW_PAYLOADD'", ""), "unknown_value"},
+			"a mistyped type":    {allowPolicy("f", "activity.type == 'ACTIVITY_TYPE_SIGN_TRANSACTION_V9'", ""), "unknown_value"},
+			"a mistyped action":  {allowPolicy("g", "activity.action == 'SING'", ""), "unknown_value"},
+			"a mistyped format":  {allowPolicy("h", "wallet_account.address_format == 'ADDRESS_FORMAT_ETHERUM'", ""), "unknown_value"},
+			"a mistyped curve":   {allowPolicy("i", "wallet_account.curve == 'CURVE_SECP256'", ""), "unknown_value"},
+			"a mistyped param":   {allowPolicy("j", "activity.params.encoding == 'EIP712'", ""), "unknown_value"},
+			"a mistyped passkey": {allowPolicy("k", "", "credentials.any(c, c.type == 'CREDENTIAL_TYPE_PASSKEY')"), "unknown_value"},
+			"one version":        {m{"policyName": "l", "effect": "EFFECT_DENY", "condition": "activity.type == 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2'", "notes": ""}, "single_version"},
+			"everything":         {allowPolicy("m", "true", ""), "allows_everything"},
 		} {
 			if got := codes(c.policy); !slices.Contains(got, c.want) {
 				t.Errorf("%s: %v", name, got)
