@@ -184,6 +184,8 @@ func requests() map[string]*fact.Request {
 		"otp":             params("INIT_OTP_AUTH_V3", func(p *fact.Params) { p.OTPLength = ptr(fact.Uint(6)) }),
 		"login":           params("STAMP_LOGIN", func(p *fact.Params) { p.SessionProfileID = ptr("") }),
 		"webhook":         params("UPDATE_WEBHOOK_ENDPOINT", func(p *fact.Params) { p.EndpointID = ptr("e1") }),
+		"update_user":     params("UPDATE_USER", func(p *fact.Params) { p.TagsGiven, p.TagsTaken = []string{"approvers"}, []string{} }),
+		"update_user_tag": params("UPDATE_USER_TAG", func(p *fact.Params) { p.TagsGiven, p.TagsTaken = []string{}, []string{"approvers"} }),
 		"spark":           params("SPARK", sparkParams),
 	}
 }

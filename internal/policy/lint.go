@@ -172,6 +172,10 @@ func (l *linter) literal(subject, literal *node) {
 		l.tag(literal, l.context.UserTags, "user")
 	case owner == privateKeyType && subject.name == "tags":
 		l.tag(literal, l.context.KeyTags, "private key")
+	case owner == paramsType && (subject.name == "tags_given" || subject.name == "tags_taken"):
+		if _, found := l.context.KeyTags[text]; !found && l.context.KeyTags != nil {
+			l.tag(literal, l.context.UserTags, "user")
+		}
 	default:
 		values := subject.field.values
 		if values == nil {

@@ -69,7 +69,9 @@ type Params struct {
 	OTPLength        *Number
 	SessionProfileID *string
 	EndpointID       *string
-	Spark            SparkParams
+	// Ids of tags that users or private keys get and lose.
+	TagsGiven, TagsTaken []string
+	Spark                SparkParams
 }
 
 // Wallet is the wallet that is acted on.

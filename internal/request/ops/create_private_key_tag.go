@@ -14,7 +14,8 @@ var CreatePrivateKeyTag = activity.Op[CreatePrivateKeyTagParams, CreatePrivateKe
 		Summary: "Create a private key tag and add it to private keys.",
 		Govern:  activity.Govern{Resource: activity.ResourcePrivateKey, Action: activity.ActionCreate},
 	},
-	Exec: createPrivateKeyTag,
+	Facts: newTagFacts[CreatePrivateKeyTagParams],
+	Exec:  createPrivateKeyTag,
 }
 
 // CreatePrivateKeyTagParams are the parameters of create_private_key_tag.

@@ -10,7 +10,8 @@ import (
 // The versions of create_private_keys; they differ in what they answer.
 var (
 	CreatePrivateKeys = activity.Op[CreatePrivateKeysParams, CreatePrivateKeysResult]{
-		Spec: createPrivateKeysSpec(1),
+		Spec:  createPrivateKeysSpec(1),
+		Facts: createPrivateKeysFacts,
 		Exec: func(ctx context.Context, e activity.Env, p *CreatePrivateKeysParams) (CreatePrivateKeysResult, error) {
 			var result CreatePrivateKeysResult
 			newer, err := createPrivateKeys(ctx, e, p)
@@ -21,8 +22,9 @@ var (
 		},
 	}
 	CreatePrivateKeysV2 = activity.Op[CreatePrivateKeysParams, CreatePrivateKeysResultV2]{
-		Spec: createPrivateKeysSpec(2),
-		Exec: createPrivateKeys,
+		Spec:  createPrivateKeysSpec(2),
+		Facts: createPrivateKeysFacts,
+		Exec:  createPrivateKeys,
 	}
 )
 
@@ -47,6 +49,14 @@ type CreatePrivateKeysResult struct {
 // CreatePrivateKeysResultV2 is the result of version 2.
 type CreatePrivateKeysResultV2 struct {
 	PrivateKeys []CreatedPrivateKey `json:"privateKeys" check:"required" doc:"The new keys, in the order of the request."`
+}
+
+func createPrivateKeysFacts(f activity.Facts, p *CreatePrivateKeysParams) error {
+	var given []string
+	for _, k := range p.PrivateKeys {
+		given = append(given, k.PrivateKeyTags...)
+	}
+	return tagFacts(f, given, nil)
 }
 
 func createPrivateKeys(_ context.Context, e activity.Env, p *CreatePrivateKeysParams) (CreatePrivateKeysResultV2, error) {

@@ -14,7 +14,8 @@ var CreateUserTag = activity.Op[CreateUserTagParams, CreateUserTagResult]{
 		Summary: "Create a user tag and add it to users.",
 		Govern:  activity.Govern{Resource: activity.ResourceUser, Action: activity.ActionCreate},
 	},
-	Exec: createUserTag,
+	Facts: newTagFacts[CreateUserTagParams],
+	Exec:  createUserTag,
 }
 
 // CreateUserTagParams are the parameters of create_user_tag.

@@ -30,6 +30,7 @@ var (
 		Spec:   createUsersSpec(4),
 		Tokens: (*CreateUsersParamsV4).tokens,
 		Nested: func(p *CreateUsersParamsV4) (string, any) { return "createUsersIntent", p.documented() },
+		Facts:  createUsersFacts,
 		Exec:   createUsers,
 	}
 )
@@ -58,6 +59,14 @@ type UserParamsV4 struct {
 
 // Check refuses identities for which there is no proof.
 func (p *UserParamsV4) Check(problems *schema.Problems) { checkClaims(problems, p.OauthProviders) }
+
+func createUsersFacts(f activity.Facts, p *CreateUsersParamsV4) error {
+	var given []string
+	for _, u := range p.Users {
+		given = append(given, u.UserTags...)
+	}
+	return tagFacts(f, given, nil)
+}
 
 // CreateUsersResult is the result of create_users.
 type CreateUsersResult struct {

@@ -16,6 +16,9 @@ var DeletePrivateKeyTags = activity.Op[DeletePrivateKeyTagsParams, DeletePrivate
 		Summary: "Delete private key tags and take them off the keys that have them.",
 		Govern:  activity.Govern{Resource: activity.ResourcePrivateKey, Action: activity.ActionDelete},
 	},
+	Facts: func(f activity.Facts, p *DeletePrivateKeyTagsParams) error {
+		return tagFacts(f, nil, p.PrivateKeyTagIDs)
+	},
 	Exec: deletePrivateKeyTags,
 }
 

@@ -15,7 +15,8 @@ var DeleteUserTags = activity.Op[DeleteUserTagsParams, DeleteUserTagsResult]{
 		Summary: "Delete user tags and take them off the users who have them.",
 		Govern:  activity.Govern{Resource: activity.ResourceUser, Action: activity.ActionDelete},
 	},
-	Exec: deleteUserTags,
+	Facts: func(f activity.Facts, p *DeleteUserTagsParams) error { return tagFacts(f, nil, p.UserTagIDs) },
+	Exec:  deleteUserTags,
 }
 
 // DeleteUserTagsParams are the parameters of delete_user_tags.

@@ -277,3 +277,59 @@ func TestOneKeyTwoAddresses(t *testing.T) {
 		ada.Refused(t, http.StatusForbidden, "sign_transaction", uses(free)["sign_transaction"])
 	})
 }
+
+// TestTagFacts: a user may create and change users and keys, but not who has the
+// tag that other policies ask for.
+func TestTagFacts(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		bob := s.NewUser(t, s.Root, "Bob", client.P256)
+		tag := func(kind, name string, ids ...any) string {
+			if kind == "key" {
+				return s.Root.Submit(t, "create_private_key_tag", m{"privateKeyTagName": name, "privateKeyIds": append([]any{}, ids...)}).Get("result", "createPrivateKeyTagResult", "privateKeyTagId").Text()
+			}
+			return s.Root.Submit(t, "create_user_tag", m{"userTagName": name, "userIds": append([]any{}, ids...)}).Get("result", "createUserTagResult", "userTagId").Text()
+		}
+		approvers, plain := tag("user", "approvers", bob.UserID), tag("user", "plain")
+		treasury := tag("key", "treasury")
+		s.Root.Submit(t, "create_policy", allowPolicy("users and keys", "activity.resource in ['USER', 'PRIVATE_KEY'] && "+
+			fmt.Sprintf("!(activity.params.tags_given.any(t, t in ['%[1]s', '%[2]s']) || activity.params.tags_taken.any(t, t in ['%[1]s', '%[2]s']))", approvers, treasury),
+			fmt.Sprintf("approvers.any(u, u.id == '%s')", ada.UserID)))
+		user := func(name string, tags ...any) m {
+			return m{"users": []any{
+				m{"userName": name, "userEmail": name + "@example.com", "apiKeys": []any{}, "authenticators": []any{}, "oauthProviders": []any{}, "userTags": []any{}},
+				m{"userName": name + " too", "userEmail": name + "-too@example.com", "apiKeys": []any{}, "authenticators": []any{}, "oauthProviders": []any{}, "userTags": append([]any{}, tags...)},
+			}}
+		}
+		key := func(name string, tags ...any) m {
+			return m{"privateKeys": []any{m{"privateKeyName": name, "curve": "CURVE_ED25519", "addressFormats": []any{}, "privateKeyTags": append([]any{}, tags...)}}}
+		}
+		move := func(id string, add, remove []any) m {
+			return m{"userTagId": id, "addUserIds": add, "removeUserIds": remove}
+		}
+		none := []any{}
+		for name, c := range map[string]struct {
+			operation       string
+			allowed, denied m
+		}{
+			"create users":    {"create_users", user("one", plain), user("two", plain, approvers)},
+			"update a user":   {"update_user", m{"userId": ada.UserID, "userTagIds": []any{plain}}, m{"userId": ada.UserID, "userTagIds": []any{plain, approvers}}},
+			"a user's tag":    {"update_user", m{"userId": bob.UserID, "userName": "Robert"}, m{"userId": bob.UserID, "userTagIds": []any{plain}}},
+			"keep the tags":   {"update_user", m{"userId": bob.UserID, "userTagIds": []any{approvers, plain}}, m{"userId": bob.UserID, "userTagIds": []any{plain}}},
+			"give a tag":      {"update_user_tag", move(plain, []any{ada.UserID}, none), move(approvers, []any{ada.UserID}, none)},
+			"take a tag":      {"update_user_tag", move(plain, none, []any{s.Root.UserID}), move(approvers, none, []any{bob.UserID})},
+			"rename a tag":    {"update_user_tag", m{"userTagId": approvers, "newUserTagName": "approvers of payments", "addUserIds": none, "removeUserIds": none}, move(approvers, []any{ada.UserID}, none)},
+			"delete tags":     {"delete_user_tags", m{"userTagIds": []any{tag("user", "unused")}}, m{"userTagIds": []any{approvers}}},
+			"create keys":     {"create_private_keys", key("one"), key("two", treasury)},
+			"delete key tags": {"delete_private_key_tags", m{"privateKeyTagIds": []any{tag("key", "unused")}}, m{"privateKeyTagIds": []any{treasury}}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				ada.Refused(t, http.StatusForbidden, c.operation, c.denied)
+				ada.Submit(t, c.operation, c.allowed)
+			})
+		}
+		ada.Submit(t, "create_user_tag", m{"userTagName": "new", "userIds": []any{ada.UserID}})
+		// An activity that gives and takes none has no such facts.
+		ada.Refused(t, http.StatusForbidden, "delete_users", m{"userIds": []any{bob.UserID}})
+	})
+}

@@ -111,3 +111,30 @@ func tagKeys(e activity.Env, keyIDs []string, tagID string, on bool) error {
 	}
 	return nil
 }
+
+// tagFacts sets which tags are given and taken.
+func tagFacts(f activity.Facts, given, taken []string) error {
+	f.Activity.Params.TagsGiven, f.Activity.Params.TagsTaken = append([]string{}, given...), append([]string{}, taken...)
+	return nil
+}
+
+// movedTagFacts are those of a tag that some get and others lose.
+func movedTagFacts(f activity.Facts, tagID string, add, remove []string) error {
+	var given, taken []string
+	if len(add) > 0 {
+		given = []string{tagID}
+	}
+	if len(remove) > 0 {
+		taken = []string{tagID}
+	}
+	return tagFacts(f, given, taken)
+}
+
+// newTagFacts are those of a tag that is made: it has no id yet by which a
+// policy could name it.
+func newTagFacts[P any](f activity.Facts, _ *P) error { return tagFacts(f, nil, nil) }
+
+// without are the ids that are not among others.
+func without(ids, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(others, id) })
+}

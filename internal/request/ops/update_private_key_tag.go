@@ -16,6 +16,9 @@ var UpdatePrivateKeyTag = activity.Op[UpdatePrivateKeyTagParams, UpdatePrivateKe
 		Summary: "Rename a private key tag and change which keys have it. All changes succeed together or none does.",
 		Govern:  activity.Govern{Resource: activity.ResourcePrivateKey, Action: activity.ActionUpdate},
 	},
+	Facts: func(f activity.Facts, p *UpdatePrivateKeyTagParams) error {
+		return movedTagFacts(f, p.PrivateKeyTagID, p.AddPrivateKeyIDs, p.RemovePrivateKeyIDs)
+	},
 	Exec: updatePrivateKeyTag,
 }
 

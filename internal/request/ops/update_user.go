@@ -15,7 +15,8 @@ var UpdateUser = activity.Op[UpdateUserParams, UpdateUserResult]{
 		Summary: "Change the name, contacts or tags of a user. What is left out stays as it is.",
 		Govern:  activity.Govern{Resource: activity.ResourceUser, Action: activity.ActionUpdate},
 	},
-	Exec: updateUser,
+	Facts: updateUserFacts,
+	Exec:  updateUser,
 }
 
 // UpdateUserParams are the parameters of update_user.
@@ -28,6 +29,22 @@ type UpdateUserParams struct {
 	UserEmail       string   `json:"userEmail,omitzero" check:"email" doc:"New e-mail address; update_user_email can remove it."`
 	UserTagIDs      []string `json:"userTagIds,omitzero" check:"max=100,unique,each=uuid" doc:"All tags that the user shall have; leave out or empty to keep the present ones. update_user_tag takes a tag off."`
 	UserPhoneNumber string   `json:"userPhoneNumber,omitzero" check:"e164" doc:"New phone number in E.164 form; update_user_phone_number can remove it."`
+}
+
+// updateUserFacts compares with the tags that the user has.
+func updateUserFacts(f activity.Facts, p *UpdateUserParams) error {
+	if len(p.UserTagIDs) == 0 {
+		return tagFacts(f, nil, nil)
+	}
+	user, err := f.Tx.Users().Lookup(p.UserID)
+	if err != nil {
+		return err
+	}
+	var has []string
+	if user != nil {
+		has = user.TagIDs
+	}
+	return tagFacts(f, without(p.UserTagIDs, has), without(has, p.UserTagIDs))
 }
 
 func updateUser(_ context.Context, e activity.Env, p *UpdateUserParams) (UpdateUserResult, error) {

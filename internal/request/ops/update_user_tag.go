@@ -16,6 +16,9 @@ var UpdateUserTag = activity.Op[UpdateUserTagParams, UpdateUserTagResult]{
 		Summary: "Rename a user tag and change who has it. All changes succeed together or none does.",
 		Govern:  activity.Govern{Resource: activity.ResourceUser, Action: activity.ActionUpdate},
 	},
+	Facts: func(f activity.Facts, p *UpdateUserTagParams) error {
+		return movedTagFacts(f, p.UserTagID, p.AddUserIDs, p.RemoveUserIDs)
+	},
 	Exec: updateUserTag,
 }
 
