@@ -188,6 +188,36 @@ func TestAccountsBefore(t *testing.T) {
 	})
 }
 
+// TestPolicyTextIsBounded stores the largest policies, until their texts together
+// have as much as an organization may.
+func TestPolicyTextIsBounded(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		condition, notes := "activity.type == '"+strings.Repeat("x", 19_950)+"'", strings.Repeat("😀", 10_000)
+		stored := 0
+		batch := func(n int) m {
+			var all []any
+			for i := range n {
+				all = append(all, m{"policyName": fmt.Sprint("policy ", stored+i), "effect": "EFFECT_DENY", "condition": condition, "notes": notes})
+			}
+			return m{"policies": all}
+		}
+		for _, n := range []int{16, 16, 16, 16, 5} {
+			s.Root.Submit(t, "create_policies", batch(n))
+			stored += n
+		}
+		refused := s.Root.Refused(t, http.StatusTooManyRequests, "create_policies", batch(1))
+		if text := refused.Get("message").Text(); !strings.Contains(text, "4194304") {
+			t.Errorf("the refusal does not say the bound: %s", text)
+		}
+		small := s.Root.Submit(t, "create_policy", m{"policyName": "small", "effect": "EFFECT_DENY", "condition": "false", "notes": ""}).
+			Get("result", "createPolicyResult", "policyId").Text()
+		s.Root.Refused(t, http.StatusTooManyRequests, "update_policy", m{"policyId": small, "policyCondition": condition, "policyNotes": notes})
+		if n := len(s.Root.Query(t, "list_policies", nil).Get("policies").List()); n != stored+1 {
+			t.Errorf("%d policies, want %d", n, stored+1)
+		}
+	})
+}
+
 // TestInterfacesAreBounded fills an organization with interfaces: they are
 // listed without pages, so their texts together have a bound.
 func TestInterfacesAreBounded(t *testing.T) {
