@@ -76,6 +76,9 @@ type Vote struct {
 	// CredentialID is the id of the key or passkey that signed it. The vote
 	// counts for as long as the user has it.
 	CredentialID string `json:"credentialId,omitzero"`
+	// VerifiedBy is the verification token that stood for the credential, if one
+	// did.
+	VerifiedBy *VerifiedBy `json:"verifiedBy,omitzero"`
 	// Powerless is set on the submission of a user who had no right to decide.
 	// It is kept, and never counts.
 	Powerless bool `json:"powerless,omitzero"`

@@ -26,9 +26,9 @@ func (s *Server) sweep(ctx context.Context) {
 	for {
 		switch dropped, err := Sweep(ctx, s.store, time.Now()); {
 		case err != nil && ctx.Err() == nil:
-			s.log.Error("deleting expired import targets, codes and messages", "error", err)
+			s.log.Error("deleting expired import targets, codes, uses of tokens and messages", "error", err)
 		case dropped > 0:
-			s.log.Info("deleted expired import targets, codes and messages", "count", dropped)
+			s.log.Info("deleted expired import targets, codes, uses of tokens and messages", "count", dropped)
 		}
 		select {
 		case <-ctx.Done():
@@ -39,8 +39,8 @@ func (s *Server) sweep(ctx context.Context) {
 }
 
 // Sweep deletes the import targets and one-time codes that have expired, in the
-// organizations that have any, and the messages that were not sent in time, and
-// returns how many there were.
+// organizations that have any, the uses of tokens that have expired, and the
+// messages that were not sent in time, and returns how many there were.
 func Sweep(ctx context.Context, s *store.Store, now time.Time) (dropped int, err error) {
 	err = each(ctx, s.Expiring, func(org string) error {
 		n, err := sweepOrganization(ctx, s, org, now)
@@ -50,8 +50,27 @@ func Sweep(ctx context.Context, s *store.Store, now time.Time) (dropped int, err
 	if err != nil {
 		return dropped, err
 	}
-	n, err := outbox.DeleteExpired(ctx, s, now, sweepAfter)
+	n, err := sweepTokenUses(ctx, s, now)
+	dropped += n
+	if err != nil {
+		return dropped, err
+	}
+	n, err = outbox.DeleteExpired(ctx, s, now, sweepAfter)
 	return dropped + n, err
+}
+
+// sweepTokenUses forgets the uses of tokens that have expired: on every server,
+// so that a clock that is late does not let one be used again.
+func sweepTokenUses(ctx context.Context, s *store.Store, now time.Time) (dropped int, err error) {
+	for more := true; more && err == nil; {
+		var n int
+		err = s.Instance(ctx, func(tx *store.Tx) (err error) {
+			n, more, err = tx.DropTokenUses(now.Add(-sweepAfter))
+			return err
+		})
+		dropped += n
+	}
+	return dropped, err
 }
 
 func sweepOrganization(ctx context.Context, s *store.Store, org string, now time.Time) (dropped int, err error) {

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/server"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 	. "latchkey/internal/test/servertest"
 )
@@ -48,6 +50,44 @@ func TestSweepCodes(t *testing.T) {
 				t.Errorf("%s: expiring: %v %v", tt.name, expiring, err)
 			}
 		}
+	})
+}
+
+// The use of a token is kept until an hour after the token has expired.
+func TestSweepTokenUses(t *testing.T) {
+	EachStore(t, func(t *testing.T, url string) {
+		s := Start(t, url, config.Default())
+		now := time.Now().Truncate(time.Millisecond)
+		use := func(id string, lasts time.Duration) (first bool) {
+			err := s.Store.Update(t.Context(), s.Root.OrganizationID, func(tx *store.Tx) (err error) {
+				first, err = tx.UseToken(&domain.TokenUse{
+					VerifiedBy: domain.VerifiedBy{TokenID: id, ExpiresAt: now.Add(lasts)}, Kind: domain.UseLogin,
+				})
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return first
+		}
+		sweep := func(after time.Duration, want int) {
+			t.Helper()
+			if dropped, err := server.Sweep(t.Context(), s.Store, now.Add(after)); err != nil || dropped != want {
+				t.Errorf("after %v %d were dropped, %v; want %d", after, dropped, err, want)
+			}
+		}
+		if !use("short", time.Minute) || !use("long", time.Hour) || use("short", time.Minute) || use("long", time.Hour) {
+			t.Fatal("a token is used once")
+		}
+		sweep(time.Hour, 0)
+		if use("short", time.Minute) {
+			t.Error("the use was forgotten too early")
+		}
+		sweep(62*time.Minute, 1)
+		if use("long", time.Hour) || !use("short", time.Minute) {
+			t.Error("the wrong use was forgotten")
+		}
+		sweep(3*time.Hour, 2)
 	})
 }
 

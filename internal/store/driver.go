@@ -43,8 +43,8 @@ type Driver interface {
 	// Concurrent commits share one flush to the disk, and a refused commit
 	// does not affect the others.
 	//
-	// It returns [ErrConflict] when the organization is not at c.Version, and
-	// [ErrRecorded] when the activity's (timestamp, fingerprint) pair, or its
+	// It returns [ErrConflict] when the organization is not at c.Version or an
+	// item that must be new is there already, and [ErrRecorded] when the activity's (timestamp, fingerprint) pair, or its
 	// id, is already there. After any other error, including one from ctx,
 	// the caller cannot know whether the commit happened; the same request
 	// sent again finds out, and the bytes of c must be left alone: they may
@@ -148,6 +148,11 @@ func (c *Commit) Appends() bool { return c.Activity != nil && c.leavesItems() }
 // Checks reports whether the commit does nothing but check the version.
 func (c *Commit) Checks() bool { return c.Activity == nil && c.leavesItems() }
 
+// Claims reports whether the commit writes an item that must be new.
+func (c *Commit) Claims() bool {
+	return slices.ContainsFunc(c.Changes, func(ch Change) bool { return ch.New })
+}
+
 // Size is how many bytes of bodies the commit holds.
 func (c *Commit) Size() int {
 	n := 0
@@ -181,4 +186,7 @@ type Change struct {
 	Org      string
 	Kind, ID string
 	Body     []byte
+	// New says that the item must not be there yet: it is for an item of
+	// another organization, of which only one writer may be the first.
+	New bool
 }

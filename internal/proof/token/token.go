@@ -63,6 +63,11 @@ type Verification struct {
 	ExpiresAt      time.Time
 }
 
+// VerifiedBy is what is kept of the token when it is used.
+func (v *Verification) VerifiedBy() *domain.VerifiedBy {
+	return &domain.VerifiedBy{TokenID: v.ID, ExpiresAt: v.ExpiresAt}
+}
+
 type verificationClaims struct {
 	ExpiresAt      string `json:"exp"` // milliseconds
 	ID             string `json:"id"`

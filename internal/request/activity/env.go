@@ -25,6 +25,9 @@ type Env struct {
 	// which the credential is found; both empty for a login by a token.
 	CredentialType domain.CredentialType
 	Credential     string
+	// VerifiedBy is the verification token that stood for the submitter's
+	// credential; nil: none did.
+	VerifiedBy *domain.VerifiedBy
 	// Home is the organization of the submitter, where it is not the one that
 	// the transaction is bound to: its parent.
 	Home   string

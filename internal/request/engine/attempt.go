@@ -233,7 +233,7 @@ func ownUser(a *domain.Activity, intent *activity.Intent) string {
 func (t *attempt) execute(a *domain.Activity, intent *activity.Intent, ruling *decide.Ruling, now time.Time) (jsontext.Value, error) {
 	return intent.Exec(t.ctx, ruling, activity.Env{
 		Tx: t.tx, ServerKeys: t.ServerKeys, ActivityID: a.ID,
-		UserID: a.Submitter().UserID, CredentialType: t.who.credentialType, Credential: t.who.credentialKey, Home: a.DecidedBy,
+		UserID: a.Submitter().UserID, VerifiedBy: a.Submitter().VerifiedBy, CredentialType: t.who.credentialType, Credential: t.who.credentialKey, Home: a.DecidedBy,
 		Now: now, NewID: ids.New, Limits: t.Limits, Claims: a.Claims, Outbox: t.Outbox, Catalog: t.Catalog,
 		Origins: func() ([]string, error) {
 			org, err := t.tx.Organization()

@@ -45,6 +45,7 @@ type principal struct {
 	credentialType domain.CredentialType
 	credentialKey  string                // what the credential is found by
 	authenticator  *domain.Authenticator // passkeys
+	verifiedBy     *domain.VerifiedBy    // a verification token in place of a credential
 }
 
 // readStamp reads the stamp of a request.

@@ -19,9 +19,10 @@ type attestedProof struct {
 
 	subject *domain.OIDCSubject // nil: a contact
 
-	issuedIn string // the organization that verified the contact
-	kind     domain.OTPType
-	contact  string
+	issuedIn   string // the organization that verified the contact
+	kind       domain.OTPType
+	contact    string
+	verifiedBy *domain.VerifiedBy
 }
 
 // readAttestation reads the token of an attested stamp. A token of another
@@ -45,7 +46,9 @@ func (e *Engine) readAttestation(s *stamp.Stamp) (proof, error) {
 	if v.PublicKey != s.PublicKey {
 		return nil, unattested("the verification token was made for another public key")
 	}
-	return &attestedProof{engine: e, stamp: s, issuedIn: v.OrganizationID, kind: v.Type, contact: v.Contact}, nil
+	return &attestedProof{
+		engine: e, stamp: s, issuedIn: v.OrganizationID, kind: v.Type, contact: v.Contact, verifiedBy: v.VerifiedBy(),
+	}, nil
 }
 
 func unattested(why string) error {
@@ -114,7 +117,7 @@ func (p *attestedProof) identifyByContact(tx *store.Tx) (*principal, error) {
 	if found == nil {
 		return nil, p.unknown()
 	}
-	return &principal{user: found}, nil
+	return &principal{user: found, verifiedBy: p.verifiedBy}, nil
 }
 
 func (p *attestedProof) directoryKey() string {

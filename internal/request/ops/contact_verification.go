@@ -29,7 +29,17 @@ func verifyContact(e activity.Env, text string, t domain.OTPType, contact string
 	if v.Type != t || !user.HasContact(t, v.Contact) {
 		return false, fault.Invalid("invalid verification token: it proves another contact")
 	}
-	return true, nil
+	return true, useVerification(e, v.VerifiedBy(), domain.UseUpdate)
+}
+
+// useVerification uses a verification token up, for one kind of use: in the
+// commit of what it is used for, and wherever else the token would count.
+func useVerification(e activity.Env, v *domain.VerifiedBy, kind domain.UseKind) error {
+	first, err := e.Tx.UseToken(&domain.TokenUse{VerifiedBy: *v, Kind: kind})
+	if err == nil && !first {
+		err = fault.Invalid("invalid verification token: it was used for a %s already, and serves for one; verify a new code", kind)
+	}
+	return err
 }
 
 // readVerification reads a token that counts in the organization: one that was

@@ -185,6 +185,9 @@ func (p *SubOrganizationParamsV8) verify(e, child activity.Env, userIDs []string
 	if i < 0 {
 		return fault.Invalid("invalid verification token: it proves a contact that no root user has")
 	}
+	if p.ClientSignature == nil && v.PublicKey != "" {
+		return fault.Invalid("the verification token is bound to a public key: send a clientSignature by that key")
+	}
 	if p.ClientSignature != nil {
 		message, err := p.ClientSignature.check(v, useSignup)
 		if err != nil {
@@ -193,6 +196,9 @@ func (p *SubOrganizationParamsV8) verify(e, child activity.Env, userIDs []string
 		if err := message.signsUp(&p.RootUsers[i]); err != nil {
 			return err
 		}
+	}
+	if err := useVerification(e, v.VerifiedBy(), domain.UseSignup); err != nil {
+		return err
 	}
 	return child.Tx.Users().Edit(userIDs[i], func(u *domain.User) error { u.Verified(v.Type); return nil })
 }

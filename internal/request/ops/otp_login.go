@@ -96,6 +96,9 @@ func otpLogin(e activity.Env, p *OTPLoginBase, signature *ClientSignature) (Logi
 	if err != nil {
 		return LoginResult{}, err
 	}
+	if err := useVerification(e, v.VerifiedBy(), domain.UseLogin); err != nil {
+		return LoginResult{}, err
+	}
 	err = e.Tx.Users().Edit(user.ID, func(u *domain.User) error { u.Verified(v.Type); return nil })
 	if err != nil {
 		return LoginResult{}, err

@@ -141,8 +141,8 @@ func (o *otpStory) refusesLogins(t *testing.T, other *Caller, session string) {
 // logsInByAttestedStamp is what the newest client does: the stamp carries the
 // token.
 func (o *otpStory) logsInByAttestedStamp(t *testing.T) {
-	attested := as(o.child, o.Root.OrganizationID)
-	attested.Stamper = attestedStamper{o.key, o.token, "STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN"}
+	o.token = verifiedToken(t, o.Server, o.Root, "owner@example.com", o.key.Key.PublicKey()) // the other was used to log in
+	attested := attestedBy(o.key, o.Root.OrganizationID, o.token)
 	fresh := o.Stranger(t, o.child)
 	got := attested.Submit(t, "stamp_login", m{"publicKey": fresh.Key.PublicKey()})
 	if got.Get("organizationId").Text() != o.child.OrganizationID {
@@ -150,7 +150,7 @@ func (o *otpStory) logsInByAttestedStamp(t *testing.T) {
 	}
 	fresh.Query(t, "whoami", nil)
 	attested.Refused(t, http.StatusUnauthorized, "create_user_tag", m{"userTagName": "x", "userIds": []any{}})
-	attested.Stamper = attestedStamper{fresh, o.token, "STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN"}
+	attested = attestedBy(fresh, o.Root.OrganizationID, o.token)
 	attested.Refused(t, http.StatusUnauthorized, "stamp_login", m{"publicKey": fresh.Key.PublicKey()})
 }
 

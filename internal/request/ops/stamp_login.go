@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/keys/curve"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/schema"
@@ -21,6 +22,11 @@ var StampLogin = activity.Op[StampLoginParams, LoginResult]{
 	Exec: func(_ context.Context, e activity.Env, p *StampLoginParams) (LoginResult, error) {
 		if err := p.refuse(); err != nil {
 			return LoginResult{}, err
+		}
+		if e.VerifiedBy != nil {
+			if err := useVerification(e, e.VerifiedBy, domain.UseLogin); err != nil {
+				return LoginResult{}, err
+			}
 		}
 		return loginWith(e, e.UserID, p.PublicKey, p.ExpirationSeconds, p.InvalidateExisting)
 	},

@@ -122,14 +122,19 @@ func (b *batch) queueAppends(numbers []int) {
 func (b *batch) queueChange(i int) {
 	c := b.commits[i]
 	var orgs, kinds, ids, deletedOrgs, deletedKinds, deletedIDs []string
-	var bodies [][]byte
+	var claimedOrgs, claimedKinds, claimedIDs []string
+	var bodies, claimedBodies [][]byte
 	for k := range c.Changes {
 		ch := &c.Changes[k]
 		org := cmp.Or(ch.Org, c.Org)
-		if ch.Body == nil {
+		switch {
+		case ch.Body == nil:
 			deletedOrgs = append(deletedOrgs, org)
 			deletedKinds, deletedIDs = append(deletedKinds, ch.Kind), append(deletedIDs, ch.ID)
-		} else {
+		case ch.New:
+			claimedOrgs = append(claimedOrgs, org)
+			claimedKinds, claimedIDs, claimedBodies = append(claimedKinds, ch.Kind), append(claimedIDs, ch.ID), append(claimedBodies, ch.Body)
+		default:
 			orgs = append(orgs, org)
 			kinds, ids, bodies = append(kinds, ch.Kind), append(ids, ch.ID), append(bodies, ch.Body)
 		}
@@ -137,6 +142,9 @@ func (b *batch) queueChange(i int) {
 	args := []any{c.Org, c.Version, orgs, kinds, ids, bodies, deletedOrgs, deletedKinds, deletedIDs, c.Creates}
 	if a := c.Activity; a != nil {
 		args = append(args, a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, store.NonNil(a.Body))
+	}
+	if c.Claims() {
+		args = append(args, claimedOrgs, claimedKinds, claimedIDs, claimedBodies)
 	}
 	b.Queue(changeSQL(c), args...).QueryRow(func(row pgx.Row) error {
 		var locked, gate, guard int64

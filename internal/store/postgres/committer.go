@@ -46,10 +46,19 @@ func (db *DB) transact(ctx context.Context, commits []*store.Commit) ([]error, e
 		if err == nil {
 			return refusals, nil
 		}
+		if len(commits) == 1 && lostClaim(commits[0], err) {
+			return []error{store.ErrConflict}, nil
+		}
 		if attempt == maxRetries || !retryable(err) || pause(ctx, attempt) != nil {
 			return nil, fmt.Errorf("committing: %w", err)
 		}
 	}
+}
+
+// lostClaim says that a commit did not happen because an item that must be new
+// is there already; see changeSQL.
+func lostClaim(c *store.Commit, err error) bool {
+	return c.Claims() && code(err) == "22012" // division_by_zero
 }
 
 // retryable says that a commit certainly did not happen and may succeed if sent

@@ -1,6 +1,10 @@
 package postgres
 
-import "latchkey/internal/store"
+import (
+	"fmt"
+
+	"latchkey/internal/store"
+)
 
 // Why nothing is ever half-applied.
 //
@@ -13,6 +17,7 @@ import "latchkey/internal/store"
 //	gate     the activity, inserted or replaced if locked has a row
 //	raised   the version, raised if gate has a row and the commit raises it
 //	created  the new organizations, inserted if gate has a row
+//	claimed  the items that must be new, inserted if gate has a row
 //	the rest the items, written and deleted if gate has a row
 //
 // The order is forced by data: gate reads locked and the others read gate, so
@@ -33,8 +38,8 @@ import "latchkey/internal/store"
 // 3. Items changed between S and the lock. A commit that changes items raises the
 // version in the same transaction, so 1 applies. Items of other organizations
 // are either of one that is being created, whose id no one else knows, or have
-// ids that only one organization writes. The same holds for an activity that is
-// replaced.
+// ids that only one organization writes, or must be new (6). The same holds for
+// an activity that is replaced.
 //
 // 4. The activity is already there: ON CONFLICT DO NOTHING waits for a
 // transaction that is inserting the same one, then inserts nothing, gate is
@@ -45,6 +50,13 @@ import "latchkey/internal/store"
 // that create the same one meet in its primary key; the second waits and inserts
 // nothing. An organization that did not exist has no activities, so gate has a
 // row when locked has.
+//
+// 6. An item that must be new is there already: ON CONFLICT DO NOTHING waits for
+// a transaction that is inserting the same one, then inserts nothing, claimed
+// has a row too few, and the last column divides by zero, which rolls the whole
+// transaction back. The group is then sent commit by commit, and the one that
+// fails in this way alone is refused as a conflict. The writer has looked before,
+// so this happens only to commits that race.
 //
 // A database that treats 2 or 5 otherwise must not commit what it did: the
 // last column divides by zero when an activity was inserted without the
@@ -82,8 +94,9 @@ FROM at LEFT JOIN inserted i ON i.org = at.org AND i.id = at.id`
 // changeSQL returns the statement of a commit that changes an organization.
 // Its arguments are the organization, the version, the organizations, kinds,
 // ids and bodies to write, the organizations, kinds and ids to delete, the
-// organizations to create, and the activity's columns, if any. It returns how
-// many rows locked and gate have, and the guard.
+// organizations to create, the activity's columns, if any, and the
+// organizations, kinds, ids and bodies to claim, if any. It returns how many
+// rows locked and gate have, and the guard.
 func changeSQL(c *store.Commit) string {
 	locked := `SELECT org FROM organizations WHERE org = $1 AND version = $2 FOR UPDATE`
 	raised := `UPDATE organizations SET version = version + 1
@@ -109,6 +122,20 @@ func changeSQL(c *store.Commit) string {
 			SELECT org, $11::text, $12::bigint, $13::bytea, $14::text, $15::text, $16::bytea FROM locked
 			ON CONFLICT DO NOTHING RETURNING org`
 	}
+	claimed := ""
+	if c.Claims() {
+		first := 11
+		if c.Activity != nil {
+			first = 17
+		}
+		claimed = fmt.Sprintf(`claimed AS (
+	INSERT INTO items (org, kind, id, body)
+	SELECT i.org, i.kind, i.id, i.body
+	FROM gate CROSS JOIN unnest($%d::text[], $%d::text[], $%d::text[], $%d::bytea[]) AS i (org, kind, id, body)
+	ON CONFLICT DO NOTHING RETURNING id
+),`, first, first+1, first+2, first+3)
+		agree += fmt.Sprintf(` AND (SELECT count(*) FROM claimed) = (SELECT count(*) FROM gate) * cardinality($%d::text[])`, first)
+	}
 	return `
 WITH locked AS (` + locked + `),
 gate AS (` + gate + `),
@@ -118,6 +145,7 @@ created AS (
 	SELECT f.org, 1 FROM gate CROSS JOIN unnest($10::text[]) AS f (org)
 	ON CONFLICT DO NOTHING RETURNING org
 ),
+` + claimed + `
 written AS (
 	INSERT INTO items (org, kind, id, body)
 	SELECT i.org, i.kind, i.id, i.body

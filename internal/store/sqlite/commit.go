@@ -26,6 +26,17 @@ func (t *tx) apply(c *store.Commit) (refusal, err error) {
 	if version != c.Version {
 		return store.ErrConflict, nil
 	}
+	for i := range c.Changes {
+		if ch := &c.Changes[i]; ch.New {
+			there, err := t.has(cmp.Or(ch.Org, c.Org), ch.Kind, ch.ID)
+			if err != nil {
+				return nil, err
+			}
+			if there {
+				return store.ErrConflict, nil
+			}
+		}
+	}
 	if a := c.Activity; a != nil && c.Replaces {
 		n, err := t.stmts.replace.exec(a.Status, store.NonNil(a.Body), c.Org, a.ID)
 		if err != nil {
@@ -66,6 +77,18 @@ func (t *tx) apply(c *store.Commit) (refusal, err error) {
 		}
 	}
 	return nil, nil
+}
+
+// has reports whether an item is there.
+func (t *tx) has(org, kind, id string) (there bool, err error) {
+	err = t.stmts.has.query(func([]driver.Value) error {
+		there = true
+		return nil
+	}, org, kind, id)
+	if err != nil {
+		return false, fmt.Errorf("looking for the %s: %w", kind, err)
+	}
+	return there, nil
 }
 
 // version returns the organization's version as this transaction sees it.

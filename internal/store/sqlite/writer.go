@@ -29,6 +29,7 @@ type statements struct {
 	raise    *stmt // its version
 	activity *stmt
 	replace  *stmt
+	has      *stmt // an item
 	put      *stmt
 	del      *stmt
 }
@@ -66,6 +67,7 @@ func (w *writer) prepare() error {
 		{&s.activity, `INSERT INTO activities (org, id, timestamp_ms, fingerprint, type, status, body)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&s.replace, `UPDATE activities SET status = ?, body = ? WHERE org = ? AND id = ?`},
+		{&s.has, `SELECT 1 FROM items WHERE org = ? AND kind = ? AND id = ?`},
 		{&s.put, `INSERT INTO items (org, kind, id, body) VALUES (?, ?, ?, ?)
 			ON CONFLICT (org, kind, id) DO UPDATE SET body = excluded.body`},
 		{&s.del, `DELETE FROM items WHERE org = ? AND kind = ? AND id = ?`},
@@ -84,7 +86,7 @@ func (w *writer) close() error {
 	}
 	// Closing the connection needs its statements gone.
 	s := &w.stmts
-	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.create, s.raise, s.activity, s.replace, s.put, s.del} {
+	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.create, s.raise, s.activity, s.replace, s.has, s.put, s.del} {
 		if st != nil {
 			_ = st.raw.Close()
 		}

@@ -199,3 +199,89 @@ func testItemsElsewhere(t *testing.T, db store.Driver) {
 	commit(t, db, &store.Commit{Org: "child", Version: 2, Changes: []store.Change{entry}}, nil)
 	wantItem(t, db, "parent", "directory", "key", nil)
 }
+
+// claim is an item of another organization that must be new.
+func claim(id, body string) store.Change {
+	return store.Change{Org: "elsewhere", Kind: "claim", ID: id, Body: []byte(body), New: true}
+}
+
+// testNewItems: a commit with an item that must be new, and is not, leaves
+// nothing behind; and neither does one that is refused for another reason.
+func testNewItems(t *testing.T, db store.Driver) {
+	create(t, db, "a")
+	create(t, db, "b")
+	both := func(org, id string, version int64, claims ...store.Change) *store.Commit {
+		return &store.Commit{
+			Org: org, Version: version, Activity: activity(id),
+			Changes: append([]store.Change{put("k", id, org)}, claims...),
+		}
+	}
+	commit(t, db, both("a", "stale", 9, claim("x", "a")), store.ErrConflict)
+	wantItem(t, db, "elsewhere", "claim", "x", nil)
+	commit(t, db, both("a", "first", 1, claim("x", "a"), claim("y", "a")), nil)
+	wantItem(t, db, "elsewhere", "claim", "x", []byte("a"))
+	wantItem(t, db, "elsewhere", "claim", "y", []byte("a"))
+
+	for _, taken := range []*store.Commit{
+		both("b", "second", 1, claim("x", "b")),
+		both("b", "second", 1, claim("z", "b"), claim("x", "b")),
+		{Org: "b", Version: 1, Changes: []store.Change{claim("z", "b"), claim("x", "b")}},
+		{Org: "b", Version: 1, Activity: activity("second"), Creates: []string{"child"}, Changes: []store.Change{claim("x", "b")}},
+	} {
+		commit(t, db, taken, store.ErrConflict)
+		wantItem(t, db, "elsewhere", "claim", "x", []byte("a"))
+		wantItem(t, db, "elsewhere", "claim", "z", nil)
+		wantItem(t, db, "b", "k", "second", nil)
+		wantVersion(t, db, "b", 1)
+		wantVersion(t, db, "child", 0)
+		wantActivity(t, db, "b", "second", nil)
+	}
+	// A request that is recorded claims nothing.
+	commit(t, db, both("a", "first", 2, claim("z", "a")), store.ErrRecorded)
+	wantItem(t, db, "elsewhere", "claim", "z", nil)
+	// With a replaced activity, and with none.
+	replaced := &store.Commit{Org: "a", Version: 2, Activity: activity("first"), Replaces: true, Changes: []store.Change{claim("z", "a")}}
+	commit(t, db, replaced, nil)
+	wantItem(t, db, "elsewhere", "claim", "z", []byte("a"))
+	commit(t, db, &store.Commit{Org: "b", Version: 1, Changes: []store.Change{claim("free", "b")}}, nil)
+	wantItem(t, db, "elsewhere", "claim", "free", []byte("b"))
+	// What was deleted is new again.
+	gone := del("claim", "free")
+	gone.Org = "elsewhere"
+	commit(t, db, &store.Commit{Org: "b", Version: 1, Changes: []store.Change{gone}}, nil)
+	commit(t, db, &store.Commit{Org: "b", Version: 1, Changes: []store.Change{claim("free", "again")}}, nil)
+	wantItem(t, db, "elsewhere", "claim", "free", []byte("again"))
+}
+
+// testNewItemsAtOnce lets many organizations write the same new item: one does,
+// and the others change nothing.
+func testNewItemsAtOnce(t *testing.T, db store.Driver) {
+	const writers = 16
+	for i := range writers {
+		create(t, db, fmt.Sprint("org", i))
+	}
+	for round := range 5 {
+		id := fmt.Sprint("item", round)
+		ok, conflict, _ := concurrently(t, writers, func(i int) error {
+			org := fmt.Sprint("org", i)
+			return db.Commit(t.Context(), &store.Commit{
+				Org: org, Version: 1, Activity: activity(id), Changes: []store.Change{claim(id, org)},
+			})
+		})
+		if ok != 1 || conflict != writers-1 {
+			t.Errorf("%d of %d commits wrote the item, and %d conflicted", ok, writers, conflict)
+		}
+		winner, err := db.Get(t.Context(), "elsewhere", "claim", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range writers {
+			org := fmt.Sprint("org", i)
+			var want *store.ActivityRow
+			if org == string(winner) {
+				want = activity(id)
+			}
+			wantActivity(t, db, org, id, want)
+		}
+	}
+}
