@@ -561,7 +561,8 @@ type Vote struct {
 	ActivityID string `json:"activityId"`
 	// Approval or rejection.
 	Selection string `json:"selection"`
-	// The request body that was signed.
+	// The request body that was signed; empty where it holds a secret of the submitter that
+	// is not shown.
 	Message string `json:"message"`
 	// Key that signed it.
 	PublicKey string `json:"publicKey"`

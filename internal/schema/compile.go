@@ -58,6 +58,7 @@ func (c *compiler) object(t reflect.Type) (*object, error) {
 	if len(o.fields) > maxFields {
 		return nil, fmt.Errorf("%v has more than %d members", t, maxFields)
 	}
+	o.secrets = slices.ContainsFunc(o.fields, func(f field) bool { return f.holdsSecret() })
 	c.done[t] = o
 	return o, nil
 }

@@ -26,8 +26,9 @@
 //	object            a raw value must be a JSON object
 //	sampled           an optional member that Example shows all the same
 //	unsampled         a member that may be absent, and that ExampleFull leaves out
+//	secret            a text that serves its holder, which [Schema.Redact] empties
 //
-// The last two serve structs with a Check method, of whose optional members
+// Sampled and unsampled serve structs with a Check method, of whose optional members
 // exactly one may be given, say.
 //
 // # Types

@@ -14,6 +14,7 @@ type rules struct {
 	lenient, unique    bool
 	objectOnly         bool
 	sampled, unsampled bool
+	secret             bool
 	hasMin, hasMax     bool
 	min, max           int
 	format             string // label, uuid, hex, email, e164
@@ -46,7 +47,7 @@ func (r *rules) parse(rule string) error {
 	flags := map[string]*bool{
 		"required": &r.required, "optional": &r.optional, "allowempty": &r.allowEmpty,
 		"lenient": &r.lenient, "unique": &r.unique, "object": &r.objectOnly,
-		"sampled": &r.sampled, "unsampled": &r.unsampled,
+		"sampled": &r.sampled, "unsampled": &r.unsampled, "secret": &r.secret,
 	}
 	if flag := flags[name]; flag != nil && !hasArg {
 		*flag = true
@@ -162,6 +163,7 @@ func (r *rules) suit(k kind) error {
 		{r.format != "", r.format, []kind{kindString}},
 		{r.enum != nil, "enum", []kind{kindString}},
 		{r.allowEmpty, "allowempty", []kind{kindString}},
+		{r.secret, "secret", []kind{kindString}},
 		{r.oneof != nil, "oneof", []kind{kindInt}},
 		{r.unique, "unique", []kind{kindArray}},
 		{r.lenient, "lenient", []kind{kindArray}},

@@ -33,6 +33,8 @@ type object struct {
 	fields []field
 	byName map[string]int // index into fields
 	checks bool           // *typ is a checker
+	// secrets: a member is secret, or holds one that is.
+	secrets bool
 }
 
 // field is one wire member of an object.

@@ -19,6 +19,7 @@ type Property struct {
 	AllowEmpty bool // "" passes whatever the other rules say
 	Unique     bool // no element twice
 	ObjectOnly bool // raw that must be an object
+	Secret     bool // see [Schema.Redact]
 
 	Enum           []string
 	OneOf          []int
@@ -45,7 +46,7 @@ func (n *node) walk(parent, name, doc string, tag reflect.StructTag, fn func(Pro
 	fn(Property{
 		Path: path, Parent: parent, Name: name, Type: n.kind.String(),
 		Required: n.must() && !n.element, Lenient: n.lenient, Element: n.element, AllowEmpty: n.allowEmpty,
-		Unique: n.unique, ObjectOnly: n.objectOnly,
+		Unique: n.unique, ObjectOnly: n.objectOnly, Secret: n.secret,
 		Enum: slices.Clone(n.enum), OneOf: slices.Clone(n.oneof), Format: n.format,
 		Min: n.min, Max: n.max, HasMin: n.hasMin, HasMax: n.hasMax,
 		Doc: doc, Tag: tag,

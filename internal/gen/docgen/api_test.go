@@ -133,15 +133,12 @@ func (r *reference) submit(p *activity.Endpoint) string {
 		fmt.Fprintf(&b, "| intent and result | `%s`, `%s` |\n", newest.IntentKey, newest.ResultKey)
 	}
 	parameters := r.values.members(newest.Params)
-	fmt.Fprintf(&b, "\n## Parameters\n\n%s", table(parameters, ofRequest))
+	fmt.Fprintf(&b, "\n## Parameters\n\n%s%s", table(parameters, ofRequest), secretMembers(newest.Params))
 	b.WriteString("\n## Result\n\n")
 	if newest.Govern.By == decide.Vote {
 		b.WriteString("The activity that was voted on: its type, its result if it is completed, and all its votes.\n")
 	} else {
-		if newest.Private {
-			b.WriteString("Only the submitter is shown it.\n\n")
-		}
-		fmt.Fprintf(&b, "In `activity.result.%s`; [around it](README.md#the-reply-to-an-activity) is what every activity says.\n\n%s", newest.ResultKey, table(r.values.members(newest.Result), ofReply))
+		fmt.Fprintf(&b, "In `activity.result.%s`; [around it](README.md#the-reply-to-an-activity) is what every activity says.\n\n%s%s", newest.ResultKey, table(r.values.members(newest.Result), ofReply), secretMembers(newest.Result))
 	}
 	r.example(&b, p.Name)
 	if len(p.Versions) > 1 {
@@ -152,6 +149,20 @@ func (r *reference) submit(p *activity.Endpoint) string {
 		}
 	}
 	return b.String()
+}
+
+// secretMembers says which members only the submitter is shown.
+func secretMembers(s *schema.Schema) string {
+	var names []string
+	s.Walk(func(p schema.Property) {
+		if p.Secret {
+			names = append(names, "`"+strings.ReplaceAll(p.Path, ".0", "[]")+"`")
+		}
+	})
+	if names == nil {
+		return ""
+	}
+	return "\nOnly the submitter is shown " + strings.Join(names, ", ") + " in the recorded activity, and no list has it.\n"
 }
 
 func (r *reference) query(q *activity.CompiledQuery) string {

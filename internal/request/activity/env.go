@@ -87,8 +87,10 @@ type Reader struct {
 	Tx     *store.Tx
 	UserID string // who asks
 	Now    time.Time
-	// Activity renders an activity the way its asker may see it.
-	Activity func(*domain.Activity) (View, error)
+	// Activity renders an activity the way its asker may see it, and
+	// ListedActivity as a part of a list, which has no secrets, not even the
+	// asker's own.
+	Activity, ListedActivity func(*domain.Activity) (View, error)
 	// Exhausted reports whether what the query may do for that is used up: the
 	// view that was rendered last may say too little then.
 	Exhausted func() bool

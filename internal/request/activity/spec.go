@@ -22,9 +22,6 @@ type Spec struct {
 	// set only where the interface breaks its own rule.
 	Type, IntentKey, ResultKey string
 	Access
-	// Private: the result is a secret of the submitter, and no one else is shown
-	// it.
-	Private bool
 }
 
 // Access says who may call the operation, beside the members of the

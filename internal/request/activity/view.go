@@ -42,7 +42,7 @@ type VoteView struct {
 	User       record.User      `json:"user" check:"required" doc:"The user as they are now; of a user who is gone, the id and the name at the time of the vote."`
 	ActivityID string           `json:"activityId" check:"required,uuid" doc:"Activity voted on."`
 	Selection  domain.Selection `json:"selection" check:"required" doc:"Approval or rejection."`
-	Message    string           `json:"message" check:"required" doc:"The request body that was signed."`
+	Message    string           `json:"message" check:"required,allowempty" doc:"The request body that was signed; empty where it holds a secret of the submitter that is not shown."`
 	PublicKey  string           `json:"publicKey" check:"required" doc:"Key that signed it."`
 	Signature  string           `json:"signature" check:"required" doc:"Signature over the message."`
 	Scheme     string           `json:"scheme" check:"required" doc:"Scheme of the signature."`
@@ -103,6 +103,31 @@ func (c *Catalog) Render(a *domain.Activity, user func(id string) (*domain.User,
 		)
 	}
 	return view, nil
+}
+
+// Redact returns the activity without the secrets of its submitter: texts that
+// would serve any reader. A body that holds one is left out whole, for without
+// it the signatures say nothing. Of a type that is not in the catalog it is not
+// known what is secret, so all of it is left out.
+func (c *Catalog) Redact(a *domain.Activity) (*domain.Activity, error) {
+	redacted := *a
+	declared := c.Op(a.Type)
+	if declared == nil {
+		redacted.Body, redacted.Intent, redacted.Result = "", jsontext.Value("{}"), jsontext.Value("{}")
+		return &redacted, nil
+	}
+	var hid bool
+	var err error
+	if redacted.Intent, hid, err = declared.Params.Redact(a.Intent); err != nil {
+		return nil, fmt.Errorf("reading the intent of activity %s: %w", a.ID, err)
+	}
+	if hid {
+		redacted.Body = ""
+	}
+	if redacted.Result, _, err = declared.Result.Redact(a.Result); err != nil {
+		return nil, fmt.Errorf("reading the result of activity %s: %w", a.ID, err)
+	}
+	return &redacted, nil
 }
 
 // names finds what the members of an activity's view are called. A type that

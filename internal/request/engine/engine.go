@@ -220,7 +220,12 @@ func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request
 		budget := policy.NewBudget(ctx)
 		body, err = question.Read(ctx, activity.Reader{
 			Tx: tx, UserID: who.user.ID, Now: e.Now(), Claims: claims,
-			Activity:  func(a *domain.Activity) (activity.View, error) { return e.view(budget, home, tx, a, who.user) },
+			Activity: func(a *domain.Activity) (activity.View, error) {
+				return e.view(budget, home, tx, a, who.user, a.Submitter().UserID != who.user.ID)
+			},
+			ListedActivity: func(a *domain.Activity) (activity.View, error) {
+				return e.view(budget, home, tx, a, who.user, true)
+			},
 			Exhausted: budget.Exhausted,
 			Children: func(key, after string, limit int) ([]string, error) {
 				return e.Store.Children(ctx, caller.target, key, after, limit)

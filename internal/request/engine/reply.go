@@ -38,7 +38,7 @@ func (t *attempt) answer(a *domain.Activity) (*Reply, error) {
 // outcome replies with the activity itself, in any status.
 func (t *attempt) outcome(a *domain.Activity) (*Reply, error) {
 	t.event.ActivityID, t.event.Status = a.ID, a.Status
-	view, err := t.view(policy.NewBudget(t.ctx), t.home, t.tx, a, t.who.user)
+	view, err := t.view(policy.NewBudget(t.ctx), t.home, t.tx, a, t.who.user, a.Submitter().UserID != t.who.user.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -50,23 +50,27 @@ func (t *attempt) outcome(a *domain.Activity) (*Reply, error) {
 	return reply, nil
 }
 
-// view renders an activity the way a user of the home organization sees it. What
-// the budget does not suffice for, the user may not do.
-func (e *Engine) view(budget *policy.Budget, home, tx *store.Tx, a *domain.Activity, user *domain.User) (activity.View, error) {
-	view, err := e.Catalog.Render(a, func(id string) (*domain.User, error) {
+// view renders an activity the way a user of the home organization sees it. With
+// redact, the secrets of its submitter are left out. What the budget does not
+// suffice for, the user may not do.
+func (e *Engine) view(budget *policy.Budget, home, tx *store.Tx, a *domain.Activity, user *domain.User, redact bool) (activity.View, error) {
+	shown := a
+	if redact {
+		var err error
+		if shown, err = e.Catalog.Redact(a); err != nil {
+			return activity.View{}, err
+		}
+	}
+	view, err := e.Catalog.Render(shown, func(id string) (*domain.User, error) {
 		found, err := tx.Users().Lookup(id)
 		if found == nil && err == nil && home != tx {
 			return home.Users().Lookup(id)
 		}
 		return found, err
 	})
-	declared := e.Catalog.Op(a.Type)
-	if declared != nil && declared.Private && a.Submitter().UserID != user.ID {
-		view.Result = jsontext.Value("{}")
-	}
 	// A type that is not in the catalog was recorded by a newer node, which
 	// also knows who may vote on it.
-	if err != nil || a.Status != domain.StatusConsensusNeeded || declared == nil {
+	if err != nil || a.Status != domain.StatusConsensusNeeded || e.Catalog.Op(a.Type) == nil {
 		return view, err
 	}
 	if decider := a.DecidedBy; decider != "" && decider != home.Org() || decider == "" && home != tx {

@@ -64,7 +64,7 @@ func readVerification(e activity.Env, text string) (*token.Verification, error) 
 type ClientSignature struct {
 	PublicKey string `json:"publicKey" check:"required,hex" doc:"Key that the token is bound to." example:"025b36890dacbd7c9a96bb74a1ee28b3d2d75b72e09a20ef25cf8e6fd8a9f0350d"`
 	Scheme    string `json:"scheme" check:"required,enum=CLIENT_SIGNATURE_SCHEME_API_P256" doc:"How it is signed."`
-	Message   string `json:"message" check:"required,max=65536" doc:"JSON text that was signed: what the token is used for."`
+	Message   string `json:"message" check:"required,max=65536,secret" doc:"JSON text that was signed: what the token is used for."`
 	Signature string `json:"signature" check:"required,hex,max=128" doc:"r and s, 32 bytes each, in hex, over the SHA-256 of the message."`
 }
 

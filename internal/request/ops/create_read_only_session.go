@@ -18,7 +18,6 @@ var CreateReadOnlySession = activity.Op[CreateReadOnlySessionParams, ReadOnlySes
 		Summary: "Open a session that can read for an hour, without signing: its text goes into the header X-Session.",
 		Govern:  activity.Govern{By: decide.Self},
 		Access:  activity.Access{FindsChild: true},
-		Private: true,
 	},
 	OwnUser: func(*CreateReadOnlySessionParams) string { return activity.Submitter },
 	Exec:    createReadOnlySession,
@@ -33,7 +32,7 @@ type ReadOnlySessionResult struct {
 	OrganizationName string `json:"organizationName" check:"required" doc:"Name of the organization."`
 	UserID           string `json:"userId" check:"required,uuid" doc:"The user."`
 	Username         string `json:"username" check:"required" doc:"Name of the user."`
-	Session          string `json:"session" check:"required" doc:"The session, for the header X-Session of queries."`
+	Session          string `json:"session" check:"required,secret" doc:"The session, for the header X-Session of queries."`
 	SessionExpiry    string `json:"sessionExpiry" check:"required" doc:"When it ends, in seconds since the Unix epoch."`
 }
 

@@ -67,7 +67,7 @@ type ReadWriteSessionResult struct {
 	UserID           string `json:"userId" check:"required,uuid" doc:"The user."`
 	Username         string `json:"username" check:"required" doc:"Name of the user."`
 	APIKeyID         string `json:"apiKeyId" check:"required,uuid" doc:"Id of the key."`
-	CredentialBundle string `json:"credentialBundle" check:"required" doc:"The private key, sealed to targetPublicKey."`
+	CredentialBundle string `json:"credentialBundle" check:"required,secret" doc:"The private key, sealed to targetPublicKey."`
 }
 
 func createReadWriteSession(_ context.Context, e activity.Env, p *CreateReadWriteSessionParamsV2) (ReadWriteSessionResult, error) {

@@ -39,7 +39,7 @@ type SubOrganizationParamsV8 struct {
 	DisableEmailAuth     bool                `json:"disableEmailAuth,omitzero" doc:"Switch logins by e-mail off."`
 	DisableSMSAuth       bool                `json:"disableSmsAuth,omitzero" doc:"Switch logins by SMS off."`
 	DisableOTPEmailAuth  bool                `json:"disableOtpEmailAuth,omitzero" doc:"Switch logins by codes in e-mails off."`
-	VerificationToken    string              `json:"verificationToken,omitzero" check:"max=4096,unsampled" doc:"Proof that a root user's contact was verified."`
+	VerificationToken    string              `json:"verificationToken,omitzero" check:"max=4096,unsampled,secret" doc:"Proof that a root user's contact was verified."`
 	ClientSignature      *ClientSignature    `json:"clientSignature,omitzero" check:"unsampled" doc:"Proof that the client holds the key that the token is bound to."`
 
 	privateKeys []PrivateKeyParams // of version 3

@@ -27,7 +27,7 @@ type ExportPrivateKeyParams struct {
 // ExportPrivateKeyResult is the result of export_private_key.
 type ExportPrivateKeyResult struct {
 	PrivateKeyID string `json:"privateKeyId" check:"required,uuid" doc:"Key that was exported."`
-	ExportBundle string `json:"exportBundle" check:"required" doc:"Encrypted and signed private key."`
+	ExportBundle string `json:"exportBundle" check:"required,secret" doc:"Encrypted and signed private key."`
 }
 
 func exportPrivateKey(_ context.Context, e activity.Env, p *ExportPrivateKeyParams) (ExportPrivateKeyResult, error) {

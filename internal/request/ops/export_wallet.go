@@ -43,7 +43,7 @@ func (Language) Enum() []string {
 // ExportWalletResult is the result of export_wallet.
 type ExportWalletResult struct {
 	WalletID     string `json:"walletId" check:"required,uuid" doc:"Wallet that was exported."`
-	ExportBundle string `json:"exportBundle" check:"required" doc:"Encrypted and signed seed phrase."`
+	ExportBundle string `json:"exportBundle" check:"required,secret" doc:"Encrypted and signed seed phrase."`
 }
 
 func exportWallet(_ context.Context, e activity.Env, p *ExportWalletParams) (ExportWalletResult, error) {

@@ -31,7 +31,7 @@ type ExportWalletAccountParams struct {
 // ExportWalletAccountResult is the result of export_wallet_account.
 type ExportWalletAccountResult struct {
 	Address      string `json:"address" check:"required" doc:"Address of the account."`
-	ExportBundle string `json:"exportBundle" check:"required" doc:"Encrypted and signed private key."`
+	ExportBundle string `json:"exportBundle" check:"required,secret" doc:"Encrypted and signed private key."`
 }
 
 func exportWalletAccount(_ context.Context, e activity.Env, p *ExportWalletAccountParams) (ExportWalletAccountResult, error) {

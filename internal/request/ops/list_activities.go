@@ -49,7 +49,7 @@ func listActivities(_ context.Context, r activity.Reader, p *ListActivitiesParam
 	var reply ListActivitiesReply
 	size := 0
 	for _, a := range found {
-		view, err := r.Activity(a)
+		view, err := r.ListedActivity(a)
 		if err != nil {
 			return ListActivitiesReply{}, err
 		}

@@ -92,7 +92,7 @@ func session(e activity.Env, userID, publicKey string, ends time.Time) (string, 
 
 // LoginResult is the result of the logins whose key the client made.
 type LoginResult struct {
-	Session string `json:"session" check:"required" doc:"Signed session, as a JWT. Requests are stamped with the key; the session itself authenticates nothing."`
+	Session string `json:"session" check:"required,secret" doc:"Signed session, as a JWT. Requests are stamped with the key; the session itself authenticates nothing."`
 }
 
 // loginWith logs the user in with a key that the client made.

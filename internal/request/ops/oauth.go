@@ -24,7 +24,7 @@ var OAuth = activity.Op[OauthParams, OauthResult]{
 
 // OauthParams are the parameters of oauth.
 type OauthParams struct {
-	OidcToken          string        `json:"oidcToken" check:"required,max=16384" doc:"Token of the issuer, whose nonce is the hex SHA-256 of targetPublicKey's text."`
+	OidcToken          string        `json:"oidcToken" check:"required,max=16384,secret" doc:"Token of the issuer, whose nonce is the hex SHA-256 of targetPublicKey's text."`
 	TargetPublicKey    string        `json:"targetPublicKey" check:"required,hex" doc:"P-256 public key of the client, to which the key is sealed." example:"0464fb511728122da3b7b8a449c79d7a9e3fb847f4cbf0efbc6c82f68ada0ae5ebd1f9b6a45f5e4b61852c8e293a7b79022422ffff9ea8fba7297271b589cc9ed2"`
 	APIKeyName         string        `json:"apiKeyName,omitzero" check:"label" doc:"Name of the key; Oauth - and the time when absent."`
 	ExpirationSeconds  schema.Uint64 `json:"expirationSeconds,omitzero" check:"min=1" doc:"How long the key lasts; 900 when absent."`
@@ -35,7 +35,7 @@ type OauthParams struct {
 type OauthResult struct {
 	UserID           string `json:"userId" check:"required,uuid" doc:"The user."`
 	APIKeyID         string `json:"apiKeyId" check:"required,uuid" doc:"Id of the key."`
-	CredentialBundle string `json:"credentialBundle" check:"required" doc:"The private key, sealed to targetPublicKey."`
+	CredentialBundle string `json:"credentialBundle" check:"required,secret" doc:"The private key, sealed to targetPublicKey."`
 }
 
 func oauth(_ context.Context, e activity.Env, p *OauthParams) (OauthResult, error) {

@@ -24,7 +24,7 @@ var OAuthLogin = activity.Op[OauthLoginParams, LoginResult]{
 
 // OauthLoginParams are the parameters of oauth_login.
 type OauthLoginParams struct {
-	OidcToken          string        `json:"oidcToken" check:"required,max=16384" doc:"Token of the issuer, whose nonce is the hex SHA-256 of publicKey's text."`
+	OidcToken          string        `json:"oidcToken" check:"required,max=16384,secret" doc:"Token of the issuer, whose nonce is the hex SHA-256 of publicKey's text."`
 	PublicKey          string        `json:"publicKey" check:"required,hex" doc:"Compressed P-256 public key of the client." example:"025b36890dacbd7c9a96bb74a1ee28b3d2d75b72e09a20ef25cf8e6fd8a9f0350d"`
 	ExpirationSeconds  schema.Uint64 `json:"expirationSeconds,omitzero" check:"min=1" doc:"How long the login lasts; 900 when absent."`
 	InvalidateExisting bool          `json:"invalidateExisting,omitzero" doc:"End the user's other logins."`

@@ -17,13 +17,13 @@ import (
 // OauthProviderParams names an identity at an OpenID provider, in version 1.
 type OauthProviderParams struct {
 	ProviderName string `json:"providerName" check:"required,label" doc:"Human-readable name."`
-	OidcToken    string `json:"oidcToken" check:"required,max=16384" doc:"Token of the provider."`
+	OidcToken    string `json:"oidcToken" check:"required,max=16384,secret" doc:"Token of the provider."`
 }
 
 // OauthProviderParamsV2 names an identity at an OpenID provider.
 type OauthProviderParamsV2 struct {
 	ProviderName string      `json:"providerName" check:"required,label" doc:"Human-readable name."`
-	OidcToken    string      `json:"oidcToken,omitzero" check:"max=16384,sampled" doc:"Token of the provider."`
+	OidcToken    string      `json:"oidcToken,omitzero" check:"max=16384,sampled,secret" doc:"Token of the provider."`
 	OidcClaims   *OidcClaims `json:"oidcClaims,omitzero" check:"unsampled" doc:"Instead of a token: a further audience of an identity for which another entry of the request has a token."`
 }
 

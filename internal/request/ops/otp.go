@@ -176,6 +176,23 @@ func codeMAC(e activity.Env, id, code string) ([]byte, error) {
 	return e.ServerKeys.MAC("otp", []byte(id+" "+code))
 }
 
+// withCode accepts a code that was sent, once, and does what it is for. If that
+// is refused, the code is used up all the same: it is part of the recorded
+// request by then.
+func withCode[R any](
+	e activity.Env, id string, auth, sealed bool, read func(*domain.OTP) (code string, err error), then func(*domain.OTP) (R, error),
+) (result R, err error) {
+	otp, err := useCode(e, id, auth, sealed, read)
+	if err != nil {
+		return result, err
+	}
+	result, err = then(otp)
+	if refusal, ok := fault.As(err); ok {
+		err = &activity.RefusalWithWrites{Refusal: refusal, Keep: func(tx *store.Tx) error { return dropCode(tx, otp) }}
+	}
+	return result, err
+}
+
 // useCode accepts a code that was sent, once. Wrong ones are counted; after a
 // few, the right one is refused too.
 func useCode(e activity.Env, id string, auth, sealed bool, read func(*domain.OTP) (code string, err error)) (*domain.OTP, error) {

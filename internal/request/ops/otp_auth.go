@@ -23,7 +23,7 @@ var OTPAuth = activity.Op[OTPAuthParams, OTPAuthResult]{
 // OTPAuthParams are the parameters of otp_auth.
 type OTPAuthParams struct {
 	OTPID              string        `json:"otpId" check:"required,uuid" doc:"Id of the code."`
-	OTPCode            string        `json:"otpCode" check:"required,max=100" doc:"The code."`
+	OTPCode            string        `json:"otpCode" check:"required,max=100,secret" doc:"The code."`
 	TargetPublicKey    string        `json:"targetPublicKey" check:"required,hex" doc:"P-256 public key of the client, to which the key is sealed." example:"0464fb511728122da3b7b8a449c79d7a9e3fb847f4cbf0efbc6c82f68ada0ae5ebd1f9b6a45f5e4b61852c8e293a7b79022422ffff9ea8fba7297271b589cc9ed2"`
 	APIKeyName         string        `json:"apiKeyName,omitzero" check:"label" doc:"Name of the key; OTP Auth - and the time when absent."`
 	ExpirationSeconds  schema.Uint64 `json:"expirationSeconds,omitzero" check:"min=1" doc:"How long the key lasts; 900 when absent."`
@@ -34,14 +34,16 @@ type OTPAuthParams struct {
 type OTPAuthResult struct {
 	UserID           string `json:"userId" check:"required,uuid" doc:"The user."`
 	APIKeyID         string `json:"apiKeyId" check:"required,uuid" doc:"Id of the key."`
-	CredentialBundle string `json:"credentialBundle" check:"required" doc:"The private key, sealed to targetPublicKey."`
+	CredentialBundle string `json:"credentialBundle" check:"required,secret" doc:"The private key, sealed to targetPublicKey."`
 }
 
 func otpAuth(_ context.Context, e activity.Env, p *OTPAuthParams) (OTPAuthResult, error) {
-	otp, err := useCode(e, p.OTPID, true, false, func(*domain.OTP) (string, error) { return p.OTPCode, nil })
-	if err != nil {
-		return OTPAuthResult{}, err
-	}
+	code := func(*domain.OTP) (string, error) { return p.OTPCode, nil }
+	return withCode(e, p.OTPID, true, false, code, func(otp *domain.OTP) (OTPAuthResult, error) { return otpLogIn(e, p, otp) })
+}
+
+// otpLogIn logs in the user who was sent the code.
+func otpLogIn(e activity.Env, p *OTPAuthParams, otp *domain.OTP) (OTPAuthResult, error) {
 	if err := requireFeature(e, otp.Type.Feature()); err != nil {
 		return OTPAuthResult{}, err
 	}

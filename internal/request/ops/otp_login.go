@@ -40,7 +40,7 @@ func otpLoginSpec(version int) activity.Spec {
 
 // OTPLoginBase is what the versions have in common.
 type OTPLoginBase struct {
-	VerificationToken  string        `json:"verificationToken" check:"required,max=4096" doc:"Token of verify_otp."`
+	VerificationToken  string        `json:"verificationToken" check:"required,max=4096,secret" doc:"Token of verify_otp."`
 	PublicKey          string        `json:"publicKey" check:"required,hex" doc:"Compressed P-256 public key of the client." example:"025b36890dacbd7c9a96bb74a1ee28b3d2d75b72e09a20ef25cf8e6fd8a9f0350d"`
 	ExpirationSeconds  schema.Uint64 `json:"expirationSeconds,omitzero" check:"min=1" doc:"How long the login lasts; 900 when absent."`
 	InvalidateExisting bool          `json:"invalidateExisting,omitzero" doc:"End the user's other logins."`

@@ -62,7 +62,22 @@ func (o *otpStory) verifies(t *testing.T) {
 		t.Errorf("claims: %v", o.claims)
 	}
 	o.Root.Refused(t, http.StatusBadRequest, "verify_otp", verify(letter.Code)) // used
+	o.usesUpCode(t)
 	o.message = fmt.Sprintf(`{"login":{"publicKey":%q},"tokenId":%q,"type":"USAGE_TYPE_LOGIN"}`, o.key.Key.PublicKey(), o.claims.Get("id").Text())
+}
+
+// usesUpCode sends a right code with a key that is none: the code is part of the
+// recorded request, and serves no more.
+func (o *otpStory) usesUpCode(t *testing.T) {
+	init := o.Root.Submit(t, "init_otp", m{"otpType": "OTP_TYPE_EMAIL", "contact": "spoiled@example.com", "appName": "Test"}).Get("result", "initOtpResultV2")
+	code, target := o.MailTo(t, "spoiled@example.com").Code, openTarget(t, o.Server, init.Get("otpEncryptionTargetBundle").Text())
+	for _, key := range []string{"none", o.key.Key.PublicKey()} {
+		refusal := o.Root.Refused(t, http.StatusBadRequest, "verify_otp", m{"otpId": init.Get("otpId").Text(), "encryptedOtpBundle": SealTo(t, target,
+			fmt.Appendf(nil, `{"otp_code":%q,"public_key":%q}`, code, key))})
+		if text := refusal.Get("message").Text(); strings.Contains(text, code) || !strings.Contains(text, "code") {
+			t.Errorf("with the key %q: %s", key, text)
+		}
+	}
 }
 
 func (o *otpStory) login(t *testing.T, signer *Caller, message string) m {
@@ -101,10 +116,7 @@ func (o *otpStory) listsVerified(t *testing.T) {
 
 // hidesToken: only the submitter reads the token in the activity.
 func (o *otpStory) hidesToken(t *testing.T) {
-	reads := func(c *Caller) bool {
-		reply := c.Post(t, "list_activities", c.Body(t, "list_activities", m{"paginationOptions": m{"limit": "100"}}))
-		return strings.Contains(string(reply.Body), o.token)
-	}
+	reads := func(c *Caller) bool { return strings.Contains(string(readActivities(t, c)), o.token) }
 	if reads(o.NewUser(t, o.Root, "Ada", client.P256)) {
 		t.Error("another user reads the verification token")
 	}

@@ -21,7 +21,7 @@ var UpdateUserEmail = activity.Op[UpdateUserEmailParams, UpdateUserResult]{
 type UpdateUserEmailParams struct {
 	UserID            string `json:"userId" check:"required,uuid" doc:"User to change."`
 	UserEmail         string `json:"userEmail" check:"required,allowempty,email" doc:"New e-mail address; empty to remove it."`
-	VerificationToken string `json:"verificationToken,omitzero" check:"max=4096" doc:"Proof that a code sent to the address was read."`
+	VerificationToken string `json:"verificationToken,omitzero" check:"max=4096,secret" doc:"Proof that a code sent to the address was read."`
 }
 
 func updateUserEmail(_ context.Context, e activity.Env, p *UpdateUserEmailParams) (UpdateUserResult, error) {

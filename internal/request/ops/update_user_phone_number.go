@@ -21,7 +21,7 @@ var UpdateUserPhoneNumber = activity.Op[UpdateUserPhoneNumberParams, UpdateUserR
 type UpdateUserPhoneNumberParams struct {
 	UserID            string `json:"userId" check:"required,uuid" doc:"User to change."`
 	UserPhoneNumber   string `json:"userPhoneNumber" check:"required,allowempty,e164" doc:"New phone number in E.164 form; empty to remove it."`
-	VerificationToken string `json:"verificationToken,omitzero" check:"max=4096" doc:"Proof that a code sent to the number was read."`
+	VerificationToken string `json:"verificationToken,omitzero" check:"max=4096,secret" doc:"Proof that a code sent to the number was read."`
 }
 
 func updateUserPhoneNumber(_ context.Context, e activity.Env, p *UpdateUserPhoneNumberParams) (UpdateUserResult, error) {

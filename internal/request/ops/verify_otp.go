@@ -34,14 +34,13 @@ func verifyOTPSpec(version int) activity.Spec {
 		Summary: "Verify a one-time code: get a token that proves the contact.",
 		Govern:  activity.Govern{Resource: activity.ResourceOTP, Action: activity.ActionVerify},
 		Access:  activity.Access{ByParent: true},
-		Private: true,
 	}
 }
 
 // VerifyOTPParams are the parameters of version 1.
 type VerifyOTPParams struct {
 	OTPID             string        `json:"otpId" check:"required,uuid" doc:"Id of the code."`
-	OTPCode           string        `json:"otpCode" check:"required,max=100" doc:"The code."`
+	OTPCode           string        `json:"otpCode" check:"required,max=100,secret" doc:"The code."`
 	ExpirationSeconds schema.Uint64 `json:"expirationSeconds,omitzero" check:"min=1,max=86400" doc:"How long the token lasts; 3600 when absent."`
 	PublicKey         string        `json:"publicKey,omitzero" check:"hex" doc:"Key that the token is bound to." example:"025b36890dacbd7c9a96bb74a1ee28b3d2d75b72e09a20ef25cf8e6fd8a9f0350d"`
 }
@@ -56,48 +55,44 @@ func (p *VerifyOTPParams) Check(problems *schema.Problems) {
 // VerifyOTPParamsV2 are the parameters of verify_otp.
 type VerifyOTPParamsV2 struct {
 	OTPID              string        `json:"otpId" check:"required,uuid" doc:"Id of the code."`
-	EncryptedOTPBundle string        `json:"encryptedOtpBundle" check:"required,max=4096" doc:"The code and the key that the token is bound to, encrypted to the key of init_otp."`
+	EncryptedOTPBundle string        `json:"encryptedOtpBundle" check:"required,max=4096,secret" doc:"The code and the key that the token is bound to, encrypted to the key of init_otp."`
 	ExpirationSeconds  schema.Uint64 `json:"expirationSeconds,omitzero" check:"min=1,max=86400" doc:"How long the token lasts; 3600 when absent."`
 }
 
 // VerifyOTPResult is the result of verify_otp.
 type VerifyOTPResult struct {
-	VerificationToken string `json:"verificationToken" check:"required" doc:"Signed proof, as a JWT, that the caller reads what is sent to the contact."`
+	VerificationToken string `json:"verificationToken" check:"required,secret" doc:"Signed proof, as a JWT, that the caller reads what is sent to the contact."`
 }
 
 func verifyOTP(_ context.Context, e activity.Env, p *VerifyOTPParams) (VerifyOTPResult, error) {
-	otp, err := useCode(e, p.OTPID, false, false, func(*domain.OTP) (string, error) { return p.OTPCode, nil })
-	if err != nil {
-		return VerifyOTPResult{}, err
-	}
-	return writeVerification(e, otp, p.PublicKey, p.ExpirationSeconds)
+	code := func(*domain.OTP) (string, error) { return p.OTPCode, nil }
+	return withCode(e, p.OTPID, false, false, code, func(otp *domain.OTP) (VerifyOTPResult, error) {
+		return writeVerification(e, otp, p.PublicKey, p.ExpirationSeconds)
+	})
 }
 
 func verifyOTPV2(_ context.Context, e activity.Env, p *VerifyOTPParamsV2) (VerifyOTPResult, error) {
-	var key string
-	otp, err := useCode(e, p.OTPID, false, true, func(o *domain.OTP) (string, error) {
+	var sent struct {
+		Code      string `json:"otp_code"`
+		PublicKey string `json:"public_key"`
+	}
+	code := func(o *domain.OTP) (string, error) {
 		plain, err := e.Vault.OpenMessageBundle(o.ID, []byte(p.EncryptedOTPBundle))
 		if err != nil {
 			return "", err
 		}
-		var sent struct {
-			Code      string `json:"otp_code"`
-			PublicKey string `json:"public_key"`
-		}
 		if err := json.Unmarshal(plain, &sent); err != nil {
 			return "", fault.Invalid(`encryptedOtpBundle must hold {"otp_code":"…","public_key":"…"}`)
 		}
-		parsed, err := curve.ParsePublicKey(curve.P256, strings.ToLower(sent.PublicKey))
-		if err != nil {
-			return "", fault.Invalid("encryptedOtpBundle: public_key: %v", err)
-		}
-		key = parsed.String()
 		return sent.Code, nil
-	})
-	if err != nil {
-		return VerifyOTPResult{}, err
 	}
-	return writeVerification(e, otp, key, p.ExpirationSeconds)
+	return withCode(e, p.OTPID, false, true, code, func(otp *domain.OTP) (VerifyOTPResult, error) {
+		key, err := curve.ParsePublicKey(curve.P256, strings.ToLower(sent.PublicKey))
+		if err != nil {
+			return VerifyOTPResult{}, fault.Invalid("encryptedOtpBundle: public_key: %v; the code is used up, ask for a new one", err)
+		}
+		return writeVerification(e, otp, key.String(), p.ExpirationSeconds)
+	})
 }
 
 // writeVerification writes the token that proves the contact.
