@@ -93,3 +93,29 @@ func TestNonceOf(t *testing.T) {
 		}
 	}
 }
+
+// TestNormalEmail: letters that only look like those of an address are not it.
+func TestNormalEmail(t *testing.T) {
+	for text, want := range map[string]string{
+		"Kate.I@Example.COM":    "kate.i@example.com",
+		"\u212aate@example.com": "\u212aate@example.com", // KELVIN SIGN
+		"\u0130an@example.com":  "\u0130an@example.com",  // I WITH DOT ABOVE
+		"\u017fue@example.com":  "\u017fue@example.com",  // LONG S
+		"M\u00dcLLER@x.org":     "m\u00dcller@x.org",
+		"":                      "",
+	} {
+		if got := NormalEmail(text); got != want {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	for _, contact := range []string{"\u212aate@example.com", "\u0130an@example.com", "\u0131an@example.com", "\u017fue@example.com"} {
+		for _, email := range []string{"kate@example.com", "ian@example.com", "sue@example.com"} {
+			if (&User{Email: email}).HasContact(OTPEmail, contact) {
+				t.Errorf("%q is taken for %s", contact, email)
+			}
+		}
+	}
+	if !(&User{Email: "Kate@example.com"}).HasContact(OTPEmail, "kATE@EXAMPLE.com") {
+		t.Error("letters of ASCII are compared by case")
+	}
+}

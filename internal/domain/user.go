@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"slices"
-	"strings"
 	"time"
 
 	"latchkey/internal/keys/curve"
@@ -193,8 +192,19 @@ func (u *User) DirectoryKeys() []string {
 	return keys
 }
 
-// NormalEmail is the form in which e-mail addresses are compared.
-func NormalEmail(email string) string { return strings.ToLower(email) }
+// NormalEmail is the form in which e-mail addresses are compared: the letters of
+// ASCII in lower case. Other letters stay as they are, for some of them become
+// letters of ASCII in lower case (U+212A, U+0130), and their address belongs to
+// another mailbox.
+func NormalEmail(email string) string {
+	normal := []byte(email)
+	for i, c := range normal { // in UTF-8 no byte of another letter is in the range
+		if 'A' <= c && c <= 'Z' {
+			normal[i] = c + 'a' - 'A'
+		}
+	}
+	return string(normal)
+}
 
 // APIKeyCredential is the credential key of an API key.
 func APIKeyCredential(publicKey string) string { return "api:" + publicKey }
@@ -252,6 +262,14 @@ func (u *User) HasContact(t OTPType, contact string) bool {
 		return NormalEmail(u.Email) == NormalEmail(contact)
 	}
 	return u.PhoneNumber == contact
+}
+
+// Contact is the user's e-mail address or phone number, as it is on record.
+func (u *User) Contact(t OTPType) string {
+	if t == OTPEmail {
+		return u.Email
+	}
+	return u.PhoneNumber
 }
 
 // Verified marks a contact of the user's as verified.

@@ -33,6 +33,12 @@ func splitAddress(s string) (local, domain string) {
 	return s[:at], s[at+1:]
 }
 
+// sameAddress compares addresses or host names. Only letters of ASCII are the
+// same in both cases: others may look alike and belong to another mailbox.
+func sameAddress(a, b string) bool {
+	return a == b || ascii(a) && ascii(b) && strings.EqualFold(a, b)
+}
+
 func hostName(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
 		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {

@@ -136,7 +136,7 @@ func (s *SMTP) CheckFrom(address string) error {
 	}
 	_, domain := splitAddress(address)
 	allowed := append(slices.Clone(s.config.AllowFrom), s.config.From)
-	if slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, address) || strings.EqualFold(a, domain) }) {
+	if slices.ContainsFunc(allowed, func(a string) bool { return sameAddress(a, address) || sameAddress(a, domain) }) {
 		return nil
 	}
 	return errors.New("the sender address is not one that this server may send from")

@@ -393,13 +393,14 @@ func TestQuote(t *testing.T) {
 }
 
 func TestCheckFrom(t *testing.T) {
-	sender, err := NewSMTP(SMTPConfig{Host: "mail.example.com", From: "Login@wallets.example", AllowFrom: []string{"tenant.example", "one@other.example"}}, builtin(t))
+	sender, err := NewSMTP(SMTPConfig{Host: "mail.example.com", From: "Login@wallets.example", AllowFrom: []string{"tenant.example", "one@other.example", "kim@other.example"}}, builtin(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for address, want := range map[string]bool{
 		"login@wallets.example": true, "a@tenant.example": true, "B@Tenant.Example": true, "one@other.example": true,
 		"ceo@wallets.example": false, "two@other.example": false, "a@sub.tenant.example": false, "a@eviltenant.example": false,
+		"Kim@Other.example": true, "\u212aim@other.example": false, // KELVIN SIGN
 		"tenant.example": false, "": false, "a@tenant.example\r\n": false, "X <a@tenant.example>": false,
 	} {
 		if err := sender.CheckFrom(address); (err == nil) != want {

@@ -218,7 +218,7 @@ func (u *usage) signsUp(user *RootUserParamsV5) error {
 	if len(signed) == 0 || json.Unmarshal(signed, &signedUp) != nil || json.Unmarshal(signed, &contact) != nil {
 		return fault.Invalid("invalid client signature: the message has no signup that can be read")
 	}
-	same := strings.EqualFold(contact.Email, user.UserEmail) && contact.PhoneNumber == user.UserPhoneNumber &&
+	same := domain.NormalEmail(contact.Email) == domain.NormalEmail(user.UserEmail) && contact.PhoneNumber == user.UserPhoneNumber &&
 		slices.EqualFunc(signedUp.APIKeys, user.APIKeys, func(a, b APIKeyParamsV2) bool {
 			return strings.EqualFold(a.PublicKey, b.PublicKey) && a.CurveType == b.CurveType
 		}) &&

@@ -81,6 +81,10 @@ func sendCode(e activity.Env, p *CodeParams, appName string, c EmailLook, auth, 
 	if err := limitCodes(e, p); err != nil {
 		return nil, nil, err
 	}
+	contact, err := contactOnRecord(e, p)
+	if err != nil {
+		return nil, nil, err
+	}
 	code, err := newCode(p)
 	if err != nil {
 		return nil, nil, err
@@ -90,7 +94,7 @@ func sendCode(e activity.Env, p *CodeParams, appName string, c EmailLook, auth, 
 		seconds = otpSeconds
 	}
 	otp = &domain.OTP{
-		ID: e.NewID(), Type: p.OTPType, Contact: p.Contact, UserIdentifier: p.UserIdentifier,
+		ID: e.NewID(), Type: p.OTPType, Contact: contact, UserIdentifier: p.UserIdentifier,
 		Auth: auth, Sealed: sealed, CreatedAt: e.Now, ExpiresAt: e.Now.Add(time.Duration(seconds) * time.Second),
 	}
 	if otp.MAC, err = codeMAC(e, otp.ID, code); err != nil {
@@ -104,11 +108,32 @@ func sendCode(e activity.Env, p *CodeParams, appName string, c EmailLook, auth, 
 	if err := e.Tx.OTPs().Insert(otp); err != nil {
 		return nil, nil, err
 	}
-	m := notify.Message{Kind: kind, To: p.Contact, Code: code, AppName: appName, ExpiresAt: otp.ExpiresAt}
+	m := notify.Message{Kind: kind, To: contact, Code: code, AppName: appName, ExpiresAt: otp.ExpiresAt}
 	if c := p.SMSCustomization; c != nil && !kind.IsMail() {
 		m.SMSTemplate = c.Template
 	}
 	return otp, target, post(e, m, p.Sender, c)
+}
+
+// contactOnRecord is where a code goes: if users of the organization have the
+// contact, to what is on record, and not to what was asked for, which may be
+// written in another way. Of several, one that is written as it was asked for.
+func contactOnRecord(e activity.Env, p *CodeParams) (string, error) {
+	users, err := e.Tx.Users().List("", 0)
+	if err != nil {
+		return "", err
+	}
+	contact := p.Contact
+	for _, u := range users {
+		if !u.HasContact(p.OTPType, p.Contact) {
+			continue
+		}
+		if u.Contact(p.OTPType) == p.Contact {
+			return p.Contact, nil
+		}
+		contact = u.Contact(p.OTPType)
+	}
+	return contact, nil
 }
 
 // limitCodes refuses a code too many, and deletes those that no longer count.
