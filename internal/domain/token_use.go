@@ -5,17 +5,20 @@ import (
 	"time"
 )
 
-// VerifiedBy names a verification token: what is kept of one that was used.
+// VerifiedBy is what is kept of a verification token in place of a credential.
 type VerifiedBy struct {
 	TokenID   string    `json:"tokenId"`
 	ExpiresAt time.Time `json:"expiresAt"` // in whole milliseconds, as the token says
+	Type      OTPType   `json:"type"`
+	Contact   string    `json:"contact"` // that it proves
 }
 
 // TokenUse is one use of a token that serves once for each kind of use. It is
 // kept until the token has expired.
 type TokenUse struct {
-	VerifiedBy
-	Kind UseKind `json:"kind"`
+	TokenID   string    `json:"tokenId"`
+	ExpiresAt time.Time `json:"expiresAt"`
+	Kind      UseKind   `json:"kind"`
 }
 
 // UseKind is what a token is used for.

@@ -272,6 +272,37 @@ func (u *User) Contact(t OTPType) string {
 	return u.PhoneNumber
 }
 
+// HasProved reports whether the user has the contact, and has proved it.
+func (u *User) HasProved(t OTPType, contact string) bool {
+	proved := u.PhoneVerified
+	if t == OTPEmail {
+		proved = u.EmailVerified
+	}
+	return proved && u.HasContact(t, contact)
+}
+
+// FindByContact finds the one user for whom a contact stands: nil for none, and
+// an answer of several if it cannot be told which. A user who has proved the
+// contact comes before those who only have it on record, for anyone's address
+// can be written there.
+func FindByContact(users []*User, t OTPType, contact string) (found *User, several bool) {
+	for _, has := range []func(*User, OTPType, string) bool{(*User).HasProved, (*User).HasContact} {
+		for _, u := range users {
+			if !has(u, t, contact) {
+				continue
+			}
+			if found != nil {
+				return nil, true
+			}
+			found = u
+		}
+		if found != nil {
+			return found, false
+		}
+	}
+	return nil, false
+}
+
 // Verified marks a contact of the user's as verified.
 func (u *User) Verified(t OTPType) {
 	if t == OTPEmail {

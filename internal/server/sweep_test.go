@@ -60,9 +60,7 @@ func TestSweepTokenUses(t *testing.T) {
 		now := time.Now().Truncate(time.Millisecond)
 		use := func(id string, lasts time.Duration) (first bool) {
 			err := s.Store.Update(t.Context(), s.Root.OrganizationID, func(tx *store.Tx) (err error) {
-				first, err = tx.UseToken(&domain.TokenUse{
-					VerifiedBy: domain.VerifiedBy{TokenID: id, ExpiresAt: now.Add(lasts)}, Kind: domain.UseLogin,
-				})
+				first, err = tx.UseToken(&domain.TokenUse{TokenID: id, ExpiresAt: now.Add(lasts), Kind: domain.UseLogin})
 				return err
 			})
 			if err != nil {

@@ -65,7 +65,7 @@ type Verification struct {
 
 // VerifiedBy is what is kept of the token when it is used.
 func (v *Verification) VerifiedBy() *domain.VerifiedBy {
-	return &domain.VerifiedBy{TokenID: v.ID, ExpiresAt: v.ExpiresAt}
+	return &domain.VerifiedBy{TokenID: v.ID, ExpiresAt: v.ExpiresAt, Type: v.Type, Contact: v.Contact}
 }
 
 type verificationClaims struct {

@@ -65,6 +65,12 @@ func isUnknown(err error) bool {
 		refusal.Reason == fault.ReasonUnauthenticated)
 }
 
+// isExpired tells that the credential is known, and past its end.
+func isExpired(err error) bool {
+	refusal, ok := fault.As(err)
+	return ok && refusal.Reason == fault.ReasonAPIKeyExpired
+}
+
 // hideOrganization keeps the existence of organizations to those who may read
 // them: a missing one looks like one in which the credential is unknown.
 func (c *caller) hideOrganization(err error) error {

@@ -39,19 +39,50 @@ func (e *Engine) findCaller(ctx context.Context, p proof, org string, access act
 	return nil, p.unknown() // a child that was found may have lost it between the two reads
 }
 
+// maxCandidates bounds how many children are asked whether they know the caller.
+const maxCandidates = 16
+
 // findChild finds the one child that knows the credential.
 func (e *Engine) findChild(ctx context.Context, parent string, p proof) (string, error) {
-	children, err := e.Store.Children(ctx, parent, p.directoryKey(), "", 2)
-	switch {
-	case err != nil:
-		return "", err
-	case len(children) == 0:
-		return "", p.unknown()
-	case len(children) == 1:
+	for _, key := range p.directoryKeys() {
+		children, err := e.Store.Children(ctx, parent, key, "", maxCandidates+1)
+		if err != nil {
+			return "", err
+		}
+		if len(children) > 0 {
+			return e.chooseChild(ctx, children, p)
+		}
+	}
+	return "", p.unknown()
+}
+
+// chooseChild finds the one of several children in which the caller can act: an
+// entry of the directory is a hint, and a credential that has expired or does
+// not count there locks no one out elsewhere.
+func (e *Engine) chooseChild(ctx context.Context, children []string, p proof) (string, error) {
+	if len(children) == 1 {
 		return children[0], nil
 	}
-	return "", fault.New(fault.Unauthenticated, fault.ReasonUnauthenticated,
+	ambiguous := fault.New(fault.Unauthenticated, fault.ReasonUnauthenticated,
 		"more than one suborg associated with %s; name the sub-organization in organizationId", p.credentialNoun())
+	if len(children) > maxCandidates {
+		return "", ambiguous
+	}
+	var chosen string
+	for _, child := range children {
+		switch err := e.findCallerIn(ctx, &caller{proof: p, home: child, target: child}); {
+		case err == nil && chosen != "":
+			return "", ambiguous
+		case err == nil:
+			chosen = child
+		case !isUnknown(err) && !isExpired(err):
+			return "", err
+		}
+	}
+	if chosen == "" {
+		return children[0], nil // and the caller is told why not
+	}
+	return chosen, nil
 }
 
 // findCallerIn looks the caller up in the organization home.

@@ -19,9 +19,9 @@ type proof interface {
 	identify(tx *store.Tx) (*principal, error)
 	// verify checks the proof, once it is known whose it is.
 	verify(ctx context.Context, c *caller, r Request) error
-	// directoryKey is what the user's organization is found by in the directory
-	// of its parent.
-	directoryKey() string
+	// directoryKeys are what the user's organization is found by in the
+	// directory of its parent: the first that finds any.
+	directoryKeys() []string
 	// unknown is the refusal when no user has the credential, and also when
 	// there is no such organization. Clients recognise how its text begins.
 	unknown() error

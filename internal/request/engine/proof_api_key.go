@@ -39,8 +39,8 @@ func (p *apiKeyProof) verify(_ context.Context, _ *caller, r Request) error {
 	return p.engine.verifier.VerifyAPIKey(p.stamp, r.Body)
 }
 
-func (p *apiKeyProof) directoryKey() string {
-	return domain.ChildByCredential(domain.APIKeyCredential(p.stamp.PublicKey))
+func (p *apiKeyProof) directoryKeys() []string {
+	return []string{domain.ChildByCredential(domain.APIKeyCredential(p.stamp.PublicKey))}
 }
 
 func (p *apiKeyProof) unknown() error { return unknownPublicKey() }

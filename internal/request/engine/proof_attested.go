@@ -103,31 +103,28 @@ func (p *attestedProof) identifyByContact(tx *store.Tx) (*principal, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found *domain.User
-	for _, u := range users {
-		if !u.HasContact(p.kind, p.contact) {
-			continue
-		}
-		if found != nil {
-			return nil, fault.New(fault.Unauthenticated, fault.ReasonUnauthenticated,
-				"more than one user of the organization has the verified contact; log in with another credential")
-		}
-		found = u
-	}
-	if found == nil {
+	found, several := domain.FindByContact(users, p.kind, p.contact)
+	switch {
+	case several:
+		return nil, fault.New(fault.Unauthenticated, fault.ReasonUnauthenticated,
+			"more than one user of the organization has the verified contact; log in with another credential")
+	case found == nil:
 		return nil, p.unknown()
 	}
 	return &principal{user: found, verifiedBy: p.verifiedBy}, nil
 }
 
-func (p *attestedProof) directoryKey() string {
-	switch {
-	case p.subject != nil:
-		return domain.ChildByCredential(domain.OAuthCredential(*p.subject))
-	case p.kind == domain.OTPEmail:
-		return domain.ChildByEmail(p.contact)
+// directoryKeys: children in which a user has proved the contact come before
+// those in which one only has it on record.
+func (p *attestedProof) directoryKeys() []string {
+	if p.subject != nil {
+		return []string{domain.ChildByCredential(domain.OAuthCredential(*p.subject))}
 	}
-	return domain.ChildByPhone(p.contact)
+	contact := domain.ChildByPhone(p.contact)
+	if p.kind == domain.OTPEmail {
+		contact = domain.ChildByEmail(p.contact)
+	}
+	return []string{domain.ChildByVerified(contact), contact}
 }
 
 func (p *attestedProof) unknown() error { return unknownPublicKey() }

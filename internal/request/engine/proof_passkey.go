@@ -92,8 +92,8 @@ func (p *passkeyProof) advance(ctx context.Context, c *caller, counter uint32, e
 	return c.hideOrganization(err)
 }
 
-func (p *passkeyProof) directoryKey() string {
-	return domain.ChildByCredential(domain.PasskeyCredential(p.stamp.CredentialID))
+func (p *passkeyProof) directoryKeys() []string {
+	return []string{domain.ChildByCredential(domain.PasskeyCredential(p.stamp.CredentialID))}
 }
 
 func (p *passkeyProof) unknown() error {

@@ -54,7 +54,9 @@ func (p *sessionProof) identify(tx *store.Tx) (*principal, error) {
 
 func (p *sessionProof) verify(context.Context, *caller, Request) error { return nil } // readSession did
 
-func (p *sessionProof) directoryKey() string { return domain.ChildByCredential(p.session.Credential) }
+func (p *sessionProof) directoryKeys() []string {
+	return []string{domain.ChildByCredential(p.session.Credential)}
+}
 
 func (p *sessionProof) unknown() error {
 	return fault.New(fault.Unauthenticated, fault.ReasonUnauthenticated,

@@ -35,7 +35,7 @@ func verifyContact(e activity.Env, text string, t domain.OTPType, contact string
 // useVerification uses a verification token up, for one kind of use: in the
 // commit of what it is used for, and wherever else the token would count.
 func useVerification(e activity.Env, v *domain.VerifiedBy, kind domain.UseKind) error {
-	first, err := e.Tx.UseToken(&domain.TokenUse{VerifiedBy: *v, Kind: kind})
+	first, err := e.Tx.UseToken(&domain.TokenUse{TokenID: v.TokenID, ExpiresAt: v.ExpiresAt, Kind: kind})
 	if err == nil && !first {
 		err = fault.Invalid("invalid verification token: it was used for a %s already, and serves for one; verify a new code", kind)
 	}

@@ -70,3 +70,66 @@ func TestMessagesGoToTheAddressOnRecord(t *testing.T) {
 		s.MailTo(t, "New@Example.com")
 	})
 }
+
+// TestWrittenContactLocksNoOneOut: a contact that is only on record with other
+// users, here or in other sub-organizations, is none that they proved.
+func TestWrittenContactLocksNoOneOut(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		const contact = "mine@example.com"
+		owner, key := s.Stranger(t, s.Root), s.Stranger(t, s.Root)
+		token := verifiedToken(t, s, s.Root, contact, key.Key.PublicKey())
+		result := s.Root.MustPost(t, "create_sub_organization", signUpBody(t, s.Root, owner, key, contact, token)).
+			Get("activity", "result", "createSubOrganizationResultV8")
+		child := as(owner, result.Get("subOrganizationId").Text())
+		child.UserID = result.Get("rootUserIds", 0).Text()
+		for _, name := range []string{"First", "Second", "Third"} {
+			newChild(t, s, s.Root, name, func(user, _ m) { user["userEmail"] = contact })
+		}
+		child.Submit(t, "create_users", users(user("Other", m{"userEmail": contact})))
+
+		// By the parent's id, as the published kit does, and by that of the child.
+		fresh := s.Stranger(t, child)
+		login := attestedBy(key, s.Root.OrganizationID, token).Submit(t, "stamp_login", m{"publicKey": fresh.Key.PublicKey()})
+		if login.Get("organizationId").Text() != child.OrganizationID {
+			t.Errorf("the login is in %s", login.Get("organizationId").Text())
+		}
+		if got := fresh.Query(t, "whoami", nil).Get("userId").Text(); got != child.UserID {
+			t.Errorf("the login is that of %s", got)
+		}
+		parent := as(s.Root, child.OrganizationID)
+		parent.MustPost(t, "otp_login", otpLoginBody(t, parent, key, verifiedToken(t, s, s.Root, contact, key.Key.PublicKey())))
+		id := parent.Submit(t, "init_otp_auth", m{"otpType": "OTP_TYPE_EMAIL", "contact": contact, "appName": "Test"}).Get("result", "initOtpAuthResultV2", "otpId").Text()
+		auth := parent.Submit(t, "otp_auth", m{"otpId": id, "otpCode": s.MailTo(t, contact).Code, "targetPublicKey": NewRecipient(t).PublicKey()})
+		if got := auth.Get("result", "otpAuthResult", "userId").Text(); got != child.UserID {
+			t.Errorf("the code logs %s in", got)
+		}
+	})
+}
+
+// TestAttestedLoginProvesContact: a contact that is only on record becomes a
+// verified one by the first login with it; where more than one user has it and
+// none has proved it, the client must say who is meant.
+func TestAttestedLoginProvesContact(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		const contact = "written@example.com"
+		verified := func() []Value {
+			return s.Root.Query(t, "list_verified_suborgs", m{"filterType": "EMAIL", "filterValue": contact}).Get("organizationIds").List()
+		}
+		child := newChild(t, s, s.Root, "Child", func(user, _ m) { user["userEmail"] = contact })
+		newChild(t, s, s.Root, "Other", func(user, _ m) { user["userEmail"] = contact })
+		key := s.Stranger(t, child)
+		token := verifiedToken(t, s, s.Root, contact, key.Key.PublicKey())
+		attestedBy(key, s.Root.OrganizationID, token).Refused(t, http.StatusUnauthorized, "stamp_login", m{"publicKey": key.Key.PublicKey()})
+		if got := verified(); len(got) != 0 {
+			t.Errorf("verified before: %v", got)
+		}
+		attestedBy(key, child.OrganizationID, token).Submit(t, "stamp_login", m{"publicKey": key.Key.PublicKey()})
+		if got := verified(); len(got) != 1 || got[0].Text() != child.OrganizationID {
+			t.Errorf("verified: %v", got)
+		}
+		again := attestedBy(key, s.Root.OrganizationID, verifiedToken(t, s, s.Root, contact, key.Key.PublicKey()))
+		if got := again.Submit(t, "stamp_login", m{"publicKey": key.Key.PublicKey()}).Get("organizationId").Text(); got != child.OrganizationID {
+			t.Errorf("the login is in %s", got)
+		}
+	})
+}

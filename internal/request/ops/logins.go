@@ -112,23 +112,18 @@ func defaultName(what string, e activity.Env) string {
 	return fmt.Sprintf("%s - %s", what, e.Now.UTC().Format(time.RFC3339Nano))
 }
 
-// userWithContact finds the one user of the organization who has the contact.
+// userWithContact finds the one user of the organization for whom the contact
+// stands.
 func userWithContact(e activity.Env, t domain.OTPType, contact string) (*domain.User, error) {
 	users, err := e.Tx.Users().List("", 0)
 	if err != nil {
 		return nil, err
 	}
-	var found *domain.User
-	for _, u := range users {
-		if !u.HasContact(t, contact) {
-			continue
-		}
-		if found != nil {
-			return nil, fault.Invalid("more than one user of the organization has this contact; logins need exactly one")
-		}
-		found = u
-	}
-	if found == nil {
+	found, several := domain.FindByContact(users, t, contact)
+	switch {
+	case several:
+		return nil, fault.Invalid("more than one user of the organization has this contact; logins need exactly one")
+	case found == nil:
 		return nil, fault.Missing("no user of the organization has this contact")
 	}
 	return found, nil

@@ -115,25 +115,18 @@ func sendCode(e activity.Env, p *CodeParams, appName string, c EmailLook, auth, 
 	return otp, target, post(e, m, p.Sender, c)
 }
 
-// contactOnRecord is where a code goes: if users of the organization have the
-// contact, to what is on record, and not to what was asked for, which may be
-// written in another way. Of several, one that is written as it was asked for.
+// contactOnRecord is where a code goes: if the contact stands for a user of the
+// organization, to what is on record, and not to what was asked for, which may
+// be written in another way.
 func contactOnRecord(e activity.Env, p *CodeParams) (string, error) {
 	users, err := e.Tx.Users().List("", 0)
 	if err != nil {
 		return "", err
 	}
-	contact := p.Contact
-	for _, u := range users {
-		if !u.HasContact(p.OTPType, p.Contact) {
-			continue
-		}
-		if u.Contact(p.OTPType) == p.Contact {
-			return p.Contact, nil
-		}
-		contact = u.Contact(p.OTPType)
+	if user, _ := domain.FindByContact(users, p.OTPType, p.Contact); user != nil {
+		return user.Contact(p.OTPType), nil
 	}
-	return contact, nil
+	return p.Contact, nil
 }
 
 // limitCodes refuses a code too many, and deletes those that no longer count.

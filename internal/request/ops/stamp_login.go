@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"latchkey/internal/domain"
+	"latchkey/internal/fault"
 	"latchkey/internal/keys/curve"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/schema"
@@ -23,13 +24,30 @@ var StampLogin = activity.Op[StampLoginParams, LoginResult]{
 		if err := p.refuse(); err != nil {
 			return LoginResult{}, err
 		}
-		if e.VerifiedBy != nil {
-			if err := useVerification(e, e.VerifiedBy, domain.UseLogin); err != nil {
-				return LoginResult{}, err
-			}
+		if err := useAttestation(e); err != nil {
+			return LoginResult{}, err
 		}
 		return loginWith(e, e.UserID, p.PublicKey, p.ExpirationSeconds, p.InvalidateExisting)
 	},
+}
+
+// useAttestation uses up the verification token that stood for a credential, if
+// one did, and marks the contact that it proves.
+func useAttestation(e activity.Env) error {
+	v := e.VerifiedBy
+	if v == nil {
+		return nil
+	}
+	if err := useVerification(e, v, domain.UseLogin); err != nil {
+		return err
+	}
+	return e.Tx.Users().Edit(e.UserID, func(u *domain.User) error {
+		if !u.HasContact(v.Type, v.Contact) {
+			return fault.Invalid("invalid verification token: the user no longer has the contact that it proves")
+		}
+		u.Verified(v.Type)
+		return nil
+	})
 }
 
 // StampLoginParams are the parameters of stamp_login.

@@ -156,6 +156,12 @@ func TestOneKeyInTwoChildren(t *testing.T) {
 			t.Errorf("refusal: %v", refusal)
 		}
 		child.Query(t, "whoami", nil) // by its own id there is no doubt
+		// A session is of one of them, and not of the other.
+		session := child.Submit(t, "create_read_only_session", m{}).Get("result", "createReadOnlySessionResult", "session").Text()
+		reply := Send(t, http.MethodPost, s.URL+Path("whoami"), http.Header{"X-Session": {session}}, lost.Body(t, "whoami", nil))
+		if reply.Status != http.StatusOK || reply.JSON(t).Get("organizationId").Text() != child.OrganizationID {
+			t.Errorf("by a session: HTTP %d %s", reply.Status, reply.Body)
+		}
 	})
 }
 
