@@ -119,3 +119,38 @@ func TestNormalEmail(t *testing.T) {
 		t.Error("letters of ASCII are compared by case")
 	}
 }
+
+// TestWrongCodes lets wrong codes come back as fast as they may, for a day.
+func TestWrongCodes(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w, now := &WrongCodes{Since: start}, start
+	for range 15 {
+		if next := w.NextCode(now); !next.Equal(now) {
+			t.Fatalf("after %d wrong codes the next is sent at %v", w.Count, next)
+		}
+		w.Add(now)
+	}
+	if wait := w.NextCode(now).Sub(now); wait != time.Minute {
+		t.Errorf("the first wait is %v", wait)
+	}
+	for now.Sub(start) < 24*time.Hour {
+		now = w.NextCode(now)
+		for range OTPAttempts {
+			if now.Sub(start) < 24*time.Hour {
+				w.Add(now)
+			}
+		}
+		if wait := w.NextCode(now).Sub(now); wait < time.Minute && !w.Expired(now) || wait > time.Hour {
+			t.Errorf("after %d wrong codes the wait is %v", w.Count, wait)
+		}
+	}
+	if w.Count < 80 || w.Count > 110 {
+		t.Errorf("%d wrong codes came back within a day", w.Count)
+	}
+	if next := w.NextCode(now); !w.Expired(now) || !next.Equal(now) {
+		t.Errorf("a new day begins at %v", next)
+	}
+	if w.Add(now); w.Count != 1 {
+		t.Errorf("%d wrong codes on the new day", w.Count)
+	}
+}

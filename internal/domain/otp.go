@@ -68,3 +68,41 @@ func OTPContact(t OTPType, contact string) string {
 
 // OTPUser is the key of the codes that were sent for one user identifier.
 func OTPUser(identifier string) string { return "user " + identifier }
+
+// WrongCodes counts the wrong codes that were sent back for a contact, over a
+// day. Codes, and the tries that each allows, are limited by themselves; this
+// bounds what trying for a long time can reach.
+type WrongCodes struct {
+	Contact string    `json:"contact"` // as [OTPContact] writes it
+	Count   int       `json:"count"`
+	Since   time.Time `json:"since"`
+	Last    time.Time `json:"last"`
+}
+
+const (
+	wrongCodesFor  = 24 * time.Hour
+	wrongCodesFree = 15 // as many as five codes allow
+	wrongCodesWait = time.Hour
+)
+
+// Add counts a wrong code.
+func (w *WrongCodes) Add(now time.Time) {
+	if w.Expired(now) {
+		w.Count, w.Since = 0, now
+	}
+	w.Count, w.Last = w.Count+1, now
+}
+
+// Expired reports whether the day is over.
+func (w *WrongCodes) Expired(now time.Time) bool { return now.Sub(w.Since) >= wrongCodesFor }
+
+// NextCode is when the next code may be sent to the contact: after some wrong
+// codes a minute after the last, and for as many as a code allows twice as long,
+// up to an hour.
+func (w *WrongCodes) NextCode(now time.Time) time.Time {
+	if w.Expired(now) || w.Count < wrongCodesFree {
+		return now
+	}
+	doubled := min((w.Count-wrongCodesFree)/OTPAttempts, 6)
+	return w.Last.Add(min(time.Minute<<doubled, wrongCodesWait))
+}

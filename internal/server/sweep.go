@@ -83,8 +83,12 @@ func sweepOrganization(ctx context.Context, s *store.Store, org string, now time
 		if err != nil {
 			return err
 		}
-		dropped = targets + codes
-		if !someTargets && !someCodes {
+		wrong, someWrong, err := sweepWrongCodes(tx, now)
+		if err != nil {
+			return err
+		}
+		dropped = targets + codes + wrong
+		if !someTargets && !someCodes && !someWrong {
 			tx.NothingExpires()
 		}
 		return nil
@@ -132,6 +136,23 @@ func sweepCodes(tx *store.Tx, now time.Time) (dropped int, left bool, err error)
 		dropped++
 	}
 	return dropped, dropped < len(codes), nil
+}
+
+func sweepWrongCodes(tx *store.Tx, now time.Time) (dropped int, left bool, err error) {
+	counts, err := tx.WrongCodes().List("", 0)
+	if err != nil {
+		return 0, false, err
+	}
+	for _, w := range counts {
+		if !w.Expired(now) {
+			continue
+		}
+		if err := tx.WrongCodes().Delete(w.Contact); err != nil {
+			return 0, false, err
+		}
+		dropped++
+	}
+	return dropped, dropped < len(counts), nil
 }
 
 // eachOrganization visits all organizations, that of the instance included.

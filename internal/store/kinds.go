@@ -73,6 +73,10 @@ var (
 		ID:    func(o *domain.OTP) string { return o.ID },
 		Lists: []Index[domain.OTP]{{Name: ByContact, Keys: (*domain.OTP).Keys}},
 	}
+	wrongCodes = Kind[domain.WrongCodes]{
+		Name: "wrong-codes", Label: "count of wrong codes", Expires: true,
+		ID: func(w *domain.WrongCodes) string { return w.Contact },
+	}
 )
 
 // Keys and wallets can be many: they are read one by one.
@@ -190,6 +194,9 @@ func (tx *Tx) Waiting() Table[domain.Waiting] { return In(tx, &waiting) }
 
 // OTPs holds the one-time codes that were sent.
 func (tx *Tx) OTPs() Table[domain.OTP] { return In(tx, &otps) }
+
+// WrongCodes holds how many wrong codes were sent back for each contact.
+func (tx *Tx) WrongCodes() Table[domain.WrongCodes] { return In(tx, &wrongCodes) }
 
 // Tags holds the organization's tags.
 func (tx *Tx) Tags() Table[domain.Tag] { return In(tx, &tags) }

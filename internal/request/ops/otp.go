@@ -81,6 +81,9 @@ func sendCode(e activity.Env, p *CodeParams, appName string, c EmailLook, auth, 
 	if err := limitCodes(e, p); err != nil {
 		return nil, nil, err
 	}
+	if err := slowDown(e, p); err != nil {
+		return nil, nil, err
+	}
 	contact, err := contactOnRecord(e, p)
 	if err != nil {
 		return nil, nil, err
@@ -160,6 +163,37 @@ func limitCodes(e activity.Env, p *CodeParams) error {
 		}
 	}
 	return nil
+}
+
+// slowDown refuses a code for a contact for which many wrong ones came back, for
+// a while.
+func slowDown(e activity.Env, p *CodeParams) error {
+	wrong, err := e.Tx.WrongCodes().Lookup(domain.OTPContact(p.OTPType, p.Contact))
+	if err != nil || wrong == nil {
+		return err
+	}
+	if next := wrong.NextCode(e.Now); e.Now.Before(next) {
+		return fault.New(fault.ResourceExhausted, fault.ReasonTooManyOTPs,
+			"Max number of OTPs have been initiated: too many wrong codes came back for this contact within a day; the next can be sent at %s",
+			next.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// countWrong counts a wrong code, for the code and for its contact.
+func countWrong(tx *store.Tx, otp *domain.OTP, now time.Time) error {
+	if err := tx.OTPs().Edit(otp.ID, func(o *domain.OTP) error { o.Attempts++; return nil }); err != nil {
+		return err
+	}
+	contact := domain.OTPContact(otp.Type, otp.Contact)
+	counted, err := tx.WrongCodes().Lookup(contact)
+	if err != nil {
+		return err
+	}
+	if counted == nil {
+		return tx.WrongCodes().Insert(&domain.WrongCodes{Contact: contact, Count: 1, Since: now, Last: now})
+	}
+	return tx.WrongCodes().Edit(contact, func(w *domain.WrongCodes) error { w.Add(now); return nil })
 }
 
 func dropCode(tx *store.Tx, o *domain.OTP) error {
@@ -242,9 +276,7 @@ func useCode(e activity.Env, id string, auth, sealed bool, read func(*domain.OTP
 		left := domain.OTPAttempts - otp.Attempts - 1
 		return nil, &activity.RefusalWithWrites{
 			Refusal: fault.Invalid("Invalid OTP code: it is not the one that was sent; tries left: %d", left),
-			Keep: func(tx *store.Tx) error {
-				return tx.OTPs().Edit(otp.ID, func(o *domain.OTP) error { o.Attempts++; return nil })
-			},
+			Keep:    func(tx *store.Tx) error { return countWrong(tx, otp, e.Now) },
 		}
 	}
 	return otp, dropCode(e.Tx, otp)

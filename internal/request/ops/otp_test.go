@@ -11,6 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"latchkey/client"
+	"latchkey/internal/domain"
+	"latchkey/internal/store"
 	. "latchkey/internal/test/servertest"
 )
 
@@ -172,6 +174,7 @@ func TestOTPLimits(t *testing.T) {
 		l := otpLimits{s}
 		t.Run("three wrong guesses lock a code", l.locks)
 		t.Run("the same bytes are one guess", l.countsBytesOnce)
+		t.Run("wrong codes of a day slow down", l.slowsDown)
 		t.Run("three codes at a time", l.limitsCodes)
 		t.Run("parameters", l.refusesParameters)
 		t.Run("features", l.needsFeatures)
@@ -230,6 +233,37 @@ func (l otpLimits) countsBytesOnce(t *testing.T) {
 	}
 	if reply := l.Root.Post(t, "verify_otp", l.verify(t, id, code)); reply.Status != http.StatusOK {
 		t.Errorf("HTTP %d: %s", reply.Status, reply.Body)
+	}
+}
+
+// slowsDown: after many wrong codes within a day, each further one delays the
+// next code for the contact, and for no other.
+func (l otpLimits) slowsDown(t *testing.T) {
+	const contact = "Guessed@example.com"
+	id := l.init(t, contact)
+	wrong := otherCode(l.MailTo(t, contact).Code)
+	CheckError(t, l.Root.Post(t, "verify_otp", l.verify(t, id, wrong)), http.StatusBadRequest)
+	key, counted := domain.OTPContact(domain.OTPEmail, contact), 0
+	err := l.Store.Update(t.Context(), l.Root.OrganizationID, func(tx *store.Tx) error { // the rest of a long day
+		return tx.WrongCodes().Edit(key, func(w *domain.WrongCodes) error {
+			counted, w.Count = w.Count, 14
+			return nil
+		})
+	})
+	if err != nil || counted != 1 {
+		t.Fatalf("%d wrong codes were counted, %v", counted, err)
+	}
+	id = l.init(t, contact)
+	CheckError(t, l.Root.Post(t, "verify_otp", l.verify(t, id, otherCode(l.MailTo(t, contact).Code))), http.StatusBadRequest)
+	for _, asked := range []string{contact, strings.ToLower(contact)} {
+		refusal := l.Root.Refused(t, http.StatusTooManyRequests, "init_otp", m{"otpType": "OTP_TYPE_EMAIL", "contact": asked, "appName": "Test"})
+		if text := refusal.Get("message").Text(); !strings.Contains(text, "wrong codes came back") {
+			t.Errorf("refusal: %s", text)
+		}
+	}
+	l.init(t, "unguessed@example.com")
+	if reply := l.Root.Post(t, "verify_otp", l.verify(t, id, l.MailTo(t, contact).Code)); reply.Status != http.StatusOK {
+		t.Errorf("a code that was sent before: HTTP %d %s", reply.Status, reply.Body)
 	}
 }
 
