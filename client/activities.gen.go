@@ -1607,13 +1607,13 @@ type UpdateUserParameters struct {
 	UserID string `json:"userId"`
 	// New name, unique in the organization. Optional.
 	UserName string `json:"userName,omitzero"`
-	// New e-mail address; update_user_email can remove it. Optional.
-	UserEmail string `json:"userEmail,omitzero"`
+	// New e-mail address; empty to remove it. Optional.
+	UserEmail *string `json:"userEmail,omitzero"`
 	// All tags that the user shall have; leave out or empty to keep the present ones.
 	// update_user_tag takes a tag off. Optional.
 	UserTagIDs []string `json:"userTagIds,omitzero"`
-	// New phone number in E.164 form; update_user_phone_number can remove it. Optional.
-	UserPhoneNumber string `json:"userPhoneNumber,omitzero"`
+	// New phone number in E.164 form; empty to remove it. Optional.
+	UserPhoneNumber *string `json:"userPhoneNumber,omitzero"`
 }
 
 // UpdateUserResult is the result of [Client.UpdateUser].

@@ -46,19 +46,23 @@ function pathsOf(client) {
   return new Set(code.flatMap((name) => named(readFileSync(join(folder, name), 'utf8'))));
 }
 
-// Paths that the packages know and the server has not: each is answered with 404.
+// Paths that the packages know and the server has not: each is answered with 404
+// and the reason.
 async function unserved(baseUrl, served) {
   const missing = new Map();
   for (const client of whole) {
     const paths = pathsOf(client);
     if (paths.size < 100) throw new Error(`${client}: only ${paths.size} paths were found; the search is broken`);
     for (const path of paths) {
-      if (!served.has(path)) missing.set(path, [...(missing.get(path) ?? []), client]);
+      if (!served.has(path)) missing.set(path, { by: [...(missing.get(path)?.by ?? []), client] });
     }
   }
-  for (const path of missing.keys()) {
-    const { status } = await fetch(baseUrl + path, { method: 'POST', body: '{}' });
-    if (status !== 404) throw new Error(`${path}: is in no OpenAPI document, but is answered with ${status}`);
+  for (const [path, entry] of missing) {
+    const reply = await fetch(baseUrl + path, { method: 'POST', body: '{}' });
+    if (reply.status !== 404) throw new Error(`${path}: is in no OpenAPI document, but is answered with ${reply.status}`);
+    const { details } = await reply.json();
+    entry.why = details.find((detail) => detail['@type'].endsWith('google.rpc.ErrorInfo'))?.reason;
+    if (!entry.why) throw new Error(`${path}: no reason is given why it is not served; add it to internal/request/api/unserved.go`);
   }
   return [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
 }
@@ -163,11 +167,11 @@ ${table('query')}
 
 ## Not served
 
-The clients have calls for ${missing.length} further paths of the hosted service. The server answers each with 404; [differences.md](differences.md) says why, and which other functions of these packages cannot work.
+The clients have calls for ${missing.length} further paths of the hosted service. The server answers each with 404 and the reason that is given here; [differences.md](differences.md#what-is-not-there) says what the reasons mean, and which other functions of these packages cannot work.
 
-| | ${whole.map(short).join(' | ')} |
-|---|${whole.map(() => ':-:|').join('')}
-${missing.map(([path, by]) => `| \`${path.split('/').at(-1)}\` | ${absent(by)} |`).join('\n')}
+| | why | ${whole.map(short).join(' | ')} |
+|---|---|${whole.map(() => ':-:|').join('')}
+${missing.map(([path, { by, why }]) => `| \`${path.split('/').at(-1)}\` | ${why} | ${absent(by)} |`).join('\n')}
 `;
 }
 

@@ -153,6 +153,8 @@ func (c *compiler) node(t reflect.Type, r rules, element bool) (*node, error) {
 	case t.Kind() == reflect.String:
 		n.kind = kindString
 		err = n.typeEnum(t)
+	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.String && !element: // where absent is not ""
+		n.kind, n.pointer = kindString, true
 	case t.Kind() == reflect.Bool:
 		n.kind = kindBool
 	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Bool: // where absent is not false
@@ -209,7 +211,7 @@ func (n *node) typeEnum(t reflect.Type) error {
 func (n *node) zeroRefused() bool {
 	switch n.kind {
 	case kindString:
-		return n.formed() && !n.allowEmpty
+		return !n.pointer && n.formed() && !n.allowEmpty
 	case kindInt, kindUint64:
 		return n.hasMin && n.min > 0 || n.hasMax && n.max < 0 || n.oneof != nil && !slices.Contains(n.oneof, 0)
 	case kindArray:

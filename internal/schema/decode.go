@@ -19,6 +19,13 @@ import (
 // the object, not an object, nesting deeper than 32) is returned alone, with
 // the path reached and the byte offset in its description.
 func (s *Schema) Decode(raw []byte, dst any) []fault.Field {
+	_, problems := s.decode(raw, dst)
+	return problems
+}
+
+// decode also reports whether a member that Encode leaves out when it is zero
+// was given so.
+func (s *Schema) decode(raw []byte, dst any) (zeros bool, problems []fault.Field) {
 	v := reflect.ValueOf(dst)
 	if v.Type() != reflect.PointerTo(s.typ) || v.IsNil() {
 		panic(fmt.Sprintf("schema: Decode wants a *%v, not %T", s.typ, dst))
@@ -31,9 +38,9 @@ func (s *Schema) Decode(raw []byte, dst any) []fault.Field {
 	defer st.clear() // so that the pool keeps no request, with its secrets, alive
 	st.start(raw)
 	if err := st.document(s.root, v); err != nil {
-		return []fault.Field{st.syntax(err)}
+		return false, []fault.Field{st.syntax(err)}
 	}
-	return st.problems()
+	return st.zeros, st.problems()
 }
 
 // document reads the only value of the input.
@@ -79,12 +86,15 @@ func (st *state) object(o *object, v reflect.Value, top bool) error {
 		}
 		f := &o.fields[i]
 		seen[i/64] |= 1 << (i % 64)
+		given := st.d.PeekKind() != 'n'
+		member := v.FieldByIndex(f.index)
 		st.push(f.name, i)
-		err = st.member(f.node, v.FieldByIndex(f.index))
+		err = st.member(f.node, member)
 		st.pop()
 		if err != nil {
 			return err
 		}
+		st.zeros = st.zeros || given && f.omitzero && member.IsZero()
 	}
 	if err := st.token(); err != nil { // }
 		return err
@@ -151,14 +161,14 @@ func (st *state) value(n *node, v reflect.Value) error {
 	if st.full() {
 		return st.skip() // of the rest only the syntax is checked
 	}
+	if n.pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
 	switch n.kind {
 	case kindString:
 		return st.str(n, v)
 	case kindBool:
-		if n.pointer {
-			v.Set(reflect.New(v.Type().Elem()))
-			v = v.Elem()
-		}
 		return st.boolean(v)
 	case kindInt:
 		return st.integer(n, v)
@@ -171,10 +181,6 @@ func (st *state) value(n *node, v reflect.Value) error {
 	default:
 		if k := st.d.PeekKind(); k != '{' {
 			return st.mismatch("an object", k)
-		}
-		if n.pointer {
-			v.Set(reflect.New(n.obj.typ))
-			v = v.Elem()
 		}
 		return st.object(n.obj, v, false)
 	}

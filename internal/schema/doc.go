@@ -34,7 +34,8 @@
 // # Types
 //
 // Strings, bools, int32, Uint64, jsontext.Value (kept as it came), structs,
-// pointers to structs (nil when absent), and slices of all these. Recursive
+// pointers to structs, bools and strings (nil when absent), and slices of all
+// these but the pointers to bools and strings. Recursive
 // types are refused. The members of an embedded struct are those of the struct
 // around it, which also checks them: an embedded one has no Check of its own.
 //
@@ -59,4 +60,7 @@
 // same value, and that is written identically again. An empty array is nil
 // after decoding, except in an omitzero field: there nil means absent, and a
 // slice of length 0 means that the array was given and empty.
+//
+// [Schema.DecodeEcho] also writes the omitzero members that were given with
+// their zero value (false, 0, ""): a caller finds in the echo what was sent.
 package schema

@@ -53,7 +53,7 @@ type node struct {
 	rules
 	example  string // tag; "" means that one is made up
 	element  bool   // stands in an array
-	pointer  bool   // the object or boolean is behind a pointer
+	pointer  bool   // the object, boolean or string is behind a pointer
 	omitzero bool
 	elem     *node   // of an array
 	obj      *object // of an object

@@ -21,6 +21,7 @@ type state struct {
 	path    []step
 	found   []fault.Field
 	missing []absence
+	zeros   bool // an omitzero member was given with its zero value
 }
 
 // step leads from a value to one inside it.
@@ -50,7 +51,7 @@ func (st *state) start(raw []byte) {
 func (st *state) clear() {
 	st.start(nil)
 	clear(st.path[:cap(st.path)])
-	st.path, st.found, st.missing = st.path[:0], nil, nil
+	st.path, st.found, st.missing, st.zeros = st.path[:0], nil, nil, false
 }
 
 func (st *state) push(name string, n int) { st.path = append(st.path, step{name, n}) }

@@ -115,7 +115,10 @@ func (m *model) fields(d described, t reflect.Type, path string, filled []string
 func (m *model) typeOf(d described, in, t reflect.Type, p schema.Property) (string, error) {
 	switch p.Type {
 	case "string":
-		if p.Enum == nil {
+		switch {
+		case t.Kind() == reflect.Pointer: // absent is not ""
+			return "*string", nil
+		case p.Enum == nil:
 			return "string", nil
 		}
 		return m.enum(in, t, p)

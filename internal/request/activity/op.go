@@ -26,6 +26,9 @@ type Op[P, R any] struct {
 	// Submitter. Users may manage their own without a policy. nil: it manages
 	// none.
 	OwnUser func(*P) string
+	// FindOwnUser is OwnUser where the user must be looked up; empty: there is
+	// no such user.
+	FindOwnUser func(*store.Tx, *P) (string, error)
 	// Facts says what policies may know about the activity beside its type:
 	// its targets, its transaction, its parameters. nil: nothing.
 	Facts func(Facts, *P) error
@@ -34,8 +37,9 @@ type Op[P, R any] struct {
 	// to be fetched, which an executor cannot do. nil: there are none.
 	Tokens func(*P) []string
 	// Nested is the intent as the interface's document shows it inside the
-	// result, where that differs from the intent that clients read.
-	Nested func(*P) (key string, intent any)
+	// result, where that differs from the intent that clients read. The result
+	// is that of the activity, the zero value until it is completed.
+	Nested func(*P, *R) (key string, intent any)
 	// Ballot, for an operation that votes, says on what: the fingerprint of
 	// the activity. It has no Exec, and the activity voted on is its result.
 	Ballot func(*P) (fingerprint string, s domain.Selection)
@@ -56,6 +60,9 @@ func Older[P0, P, R any](s Spec, newer Op[P, R], up func(*P0) *P) Op[P0, R] {
 	if newer.OwnUser != nil {
 		older.OwnUser = func(p *P0) string { return newer.OwnUser(up(p)) }
 	}
+	if newer.FindOwnUser != nil {
+		older.FindOwnUser = func(tx *store.Tx, p *P0) (string, error) { return newer.FindOwnUser(tx, up(p)) }
+	}
 	if newer.Facts != nil {
 		older.Facts = func(f Facts, p *P0) error { return newer.Facts(f, up(p)) }
 	}
@@ -63,7 +70,7 @@ func Older[P0, P, R any](s Spec, newer Op[P, R], up func(*P0) *P) Op[P0, R] {
 		older.Tokens = func(p *P0) []string { return newer.Tokens(up(p)) }
 	}
 	if newer.Nested != nil {
-		older.Nested = func(p *P0) (string, any) { return newer.Nested(up(p)) }
+		older.Nested = func(p *P0, r *R) (string, any) { return newer.Nested(up(p), r) }
 	}
 	return older
 }
@@ -74,7 +81,7 @@ type CompiledOp struct {
 	Spec
 	Params, Result *schema.Schema
 	parse          func(raw []byte) (*Intent, []fault.Field)
-	nested         func(intent jsontext.Value) (string, jsontext.Value, error)
+	nested         func(intent, result jsontext.Value) (string, jsontext.Value, error)
 }
 
 // Intent is what one request asks for: typed, valid, ready to be decided on
@@ -82,11 +89,21 @@ type CompiledOp struct {
 type Intent struct {
 	Op      *CompiledOp
 	JSON    jsontext.Value // the parameters as they were understood
-	OwnUser string         // whose credentials it manages; empty: no user's
+	OwnUser string         // whose credentials it manages; empty: no user's, or see Owner
 	Tokens  []string       // to be verified before it is decided on
 	Ballot  *Ballot        // what it votes on; nil: it is no vote
+	owner   func(*store.Tx) (string, error)
 	facts   func(Facts) error
 	exec    func(context.Context, Env) (jsontext.Value, error)
+}
+
+// Owner returns the user whose credentials the intent manages, or Submitter;
+// empty: no user's.
+func (i *Intent) Owner(tx *store.Tx) (string, error) {
+	if i.owner == nil {
+		return i.OwnUser, nil
+	}
+	return i.owner(tx)
 }
 
 // Describe returns what policies may know about the intent.
@@ -136,12 +153,13 @@ func (o Op[P, R]) Compile() *CompiledOp {
 	a := &CompiledOp{Spec: o.named(), Params: schema.Of[P](), Result: schema.Of[R]()}
 	a.parse = func(raw []byte) (*Intent, []fault.Field) {
 		p := new(P)
-		if problems := a.Params.Decode(raw, p); len(problems) > 0 {
+		echo, problems := a.Params.DecodeEcho(raw, p)
+		if len(problems) > 0 {
 			return nil, problems
 		}
-		return o.intent(a, p), nil
+		return o.intent(a, p, echo), nil
 	}
-	a.nested = func(intent jsontext.Value) (string, jsontext.Value, error) {
+	a.nested = func(intent, result jsontext.Value) (string, jsontext.Value, error) {
 		if o.Nested == nil {
 			return a.IntentKey, intent, nil
 		}
@@ -149,22 +167,26 @@ func (o Op[P, R]) Compile() *CompiledOp {
 		if err := json.Unmarshal(intent, p); err != nil {
 			return "", nil, fmt.Errorf("reading the intent of a %s: %w", a.Type, err)
 		}
-		key, nested := o.Nested(p)
+		r := new(R)
+		if len(result) > 0 {
+			if err := json.Unmarshal(result, r); err != nil {
+				return "", nil, fmt.Errorf("reading the result of a %s: %w", a.Type, err)
+			}
+		}
+		key, nested := o.Nested(p, r)
 		encoded, err := schema.Encode(nested)
 		return key, encoded, err
 	}
 	return a
 }
 
-func (o Op[P, R]) intent(a *CompiledOp, p *P) *Intent {
-	encoded, err := schema.Encode(p)
-	if err != nil {
-		// Decode made p, so it can be encoded again.
-		panic(fmt.Sprintf("activity: encoding the intent of %s: %v", a.Type, err))
-	}
-	intent := &Intent{Op: a, JSON: encoded}
+func (o Op[P, R]) intent(a *CompiledOp, p *P, echo jsontext.Value) *Intent {
+	intent := &Intent{Op: a, JSON: echo}
 	if o.OwnUser != nil {
 		intent.OwnUser = o.OwnUser(p)
+	}
+	if o.FindOwnUser != nil {
+		intent.owner = func(tx *store.Tx) (string, error) { return o.FindOwnUser(tx, p) }
 	}
 	if o.Ballot != nil {
 		fingerprint, selection := o.Ballot(p)
@@ -190,8 +212,8 @@ func (o Op[P, R]) intent(a *CompiledOp, p *P) *Intent {
 }
 
 // NestedIntent renders a stored intent as the interface's document shows it.
-func (a *CompiledOp) NestedIntent(intent jsontext.Value) (key string, nested jsontext.Value, err error) {
-	return a.nested(intent)
+func (a *CompiledOp) NestedIntent(intent, result jsontext.Value) (key string, nested jsontext.Value, err error) {
+	return a.nested(intent, result)
 }
 
 // Query declares one read operation. P has a member organizationId.

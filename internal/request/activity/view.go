@@ -135,7 +135,7 @@ func (c *Catalog) Redact(a *domain.Activity) (*domain.Activity, error) {
 // the rule, which all but a few types obey.
 func (c *Catalog) names(a *domain.Activity) (names Spec, nestedKey string, nested jsontext.Value, err error) {
 	if declared := c.Op(a.Type); declared != nil {
-		nestedKey, nested, err = declared.NestedIntent(a.Intent)
+		nestedKey, nested, err = declared.NestedIntent(a.Intent, a.Result)
 		return declared.Spec, nestedKey, nested, err
 	}
 	names = ofType(a.Type).named()

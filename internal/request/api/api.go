@@ -55,11 +55,15 @@ type Server struct {
 	pages    map[string]http.HandlerFunc // outside the interface; all of them GET
 	refusals meter                       // of addresses
 	requests meter                       // of users
+	unserved map[string]string           // see Unserved
 }
 
 // New makes the HTTP side.
 func New(c Config) *Server {
-	s := &Server{Config: c, refusals: meter{most: c.Rate.Address, now: c.Now}, requests: meter{most: c.Rate.User, now: c.Now}}
+	s := &Server{
+		Config: c, unserved: Unserved(),
+		refusals: meter{most: c.Rate.Address, now: c.Now}, requests: meter{most: c.Rate.User, now: c.Now},
+	}
 	s.pages = map[string]http.HandlerFunc{
 		"/healthz": func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, []byte(`{"status":"ok"}`)) },
 		"/readyz":  s.readyz,
@@ -83,6 +87,13 @@ const (
 // no wildcards, and some clients join a base address that ends in a slash.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := "/" + strings.TrimLeft(r.URL.Path, "/")
+	if r.Method == http.MethodOptions {
+		// Also where nothing is: a page whose preflight fails sees only that it
+		// was blocked, not what the server would have said.
+		allowBrowsers(w)
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	if page, ok := s.pages[path]; ok {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			s.refuse(w, r, wrongMethod(w, r, http.MethodGet))
@@ -100,10 +111,6 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 	var event engine.Event
 	operation, handle := s.route(path)
 	allowBrowsers(w)
-	if r.Method == http.MethodOptions && handle != nil {
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
 	defer s.Metrics.begin()()
 
 	address := s.clientAddress(r)
@@ -211,6 +218,9 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 }
 
 func (s *Server) unknownPath(path string) error {
+	if err := s.notServed(path); err != nil {
+		return err
+	}
 	known := []string{explainPath}
 	for _, p := range s.Catalog.Endpoints {
 		known = append(known, submitPrefix+p.Name)

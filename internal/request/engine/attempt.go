@@ -211,10 +211,14 @@ func (t *attempt) decisionInput(budget *policy.Budget, a *domain.Activity, inten
 	if err != nil {
 		return nil, err
 	}
+	own, err := t.ownUser(a, intent)
+	if err != nil {
+		return nil, err
+	}
 	return &decide.Input{
 		Organization: org, Activity: a, Intent: intent.Digest(), Now: now, By: intent.Op.Govern.By,
 		Load:    func() (*decide.Rules, error) { return decide.RulesOf(t.home) },
-		OwnUser: ownUser(a, intent),
+		OwnUser: own,
 		User:    t.home.Users().Lookup,
 		Users:   func() ([]*domain.User, error) { return t.home.Users().List("", 0) },
 		Facts:   func() (*fact.Request, error) { return intent.Describe(t.tx) },
@@ -222,11 +226,12 @@ func (t *attempt) decisionInput(budget *policy.Budget, a *domain.Activity, inten
 	}, nil
 }
 
-func ownUser(a *domain.Activity, intent *activity.Intent) string {
-	if intent.OwnUser == activity.Submitter {
-		return a.Submitter().UserID
+func (t *attempt) ownUser(a *domain.Activity, intent *activity.Intent) (string, error) {
+	own, err := intent.Owner(t.tx)
+	if own == activity.Submitter {
+		own = a.Submitter().UserID
 	}
-	return intent.OwnUser
+	return own, err
 }
 
 // execute runs the operation that the ruling allows.

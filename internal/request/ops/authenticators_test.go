@@ -113,7 +113,7 @@ func TestCreateUsersWithPasskeys(t *testing.T) {
 					response["authenticatorAttachment"], attestation["authenticatorAttachment"] = c.attachment, c.attachment
 				}
 				echoed := activity.Get("result", "activity", "intent", "createUsersIntent", "users", 0, "authenticators").Any
-				want := []any{m{"authenticatorName": "My passkey", "challenge": challenge, "attestation": attestation}}
+				want := []any{m{"authenticatorName": "My passkey", "userId": id, "challenge": challenge, "attestation": attestation}}
 				if diff := cmp.Diff(any(want), echoed); diff != "" {
 					t.Errorf("the document's view (-want +got):\n%s", diff)
 				}

@@ -5,8 +5,10 @@ import (
 	"context"
 
 	"latchkey/internal/domain"
+	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/schema"
+	"latchkey/internal/store"
 )
 
 // The versions of create_read_write_session: the first names the user by e-mail
@@ -31,8 +33,18 @@ func createReadWriteSessionV1() activity.Op[CreateReadWriteSessionParams, ReadWr
 			Name: "create_read_write_session", Version: 1,
 			Summary: CreateReadWriteSessionV2.Summary, Govern: CreateReadWriteSessionV2.Govern, Access: CreateReadWriteSessionV2.Access,
 		},
+		FindOwnUser: func(tx *store.Tx, p *CreateReadWriteSessionParams) (string, error) {
+			user, err := userWithContact(tx, domain.OTPEmail, p.Email)
+			if refusal, ok := fault.As(err); ok && refusal.Code != fault.Unavailable {
+				return "", nil // no user's own; the executor says why
+			}
+			if err != nil {
+				return "", err
+			}
+			return user.ID, nil
+		},
 		Exec: func(ctx context.Context, e activity.Env, p *CreateReadWriteSessionParams) (ReadWriteSessionResult, error) {
-			user, err := userWithContact(e, domain.OTPEmail, p.Email)
+			user, err := userWithContact(e.Tx, domain.OTPEmail, p.Email)
 			if err != nil {
 				return ReadWriteSessionResult{}, err
 			}

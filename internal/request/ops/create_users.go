@@ -29,15 +29,19 @@ var (
 	CreateUsersV4 = activity.Op[CreateUsersParamsV4, CreateUsersResult]{
 		Spec:   createUsersSpec(4),
 		Tokens: (*CreateUsersParamsV4).tokens,
-		Nested: func(p *CreateUsersParamsV4) (string, any) { return "createUsersIntent", p.documented() },
-		Facts:  createUsersFacts,
-		Exec:   createUsers,
+		Nested: func(p *CreateUsersParamsV4, r *CreateUsersResult) (string, any) {
+			return "createUsersIntent", p.documented().withIDs(r)
+		},
+		Facts: createUsersFacts,
+		Exec:  createUsers,
 	}
 )
 
 func createUsersV1() activity.Op[CreateUsersParams, CreateUsersResult] {
 	op := activity.Older(createUsersSpec(1), CreateUsersV4, (*CreateUsersParams).newest)
-	op.Nested = func(p *CreateUsersParams) (string, any) { return "createUsersIntent", p.withAccess() }
+	op.Nested = func(p *CreateUsersParams, r *CreateUsersResult) (string, any) {
+		return "createUsersIntent", p.withAccess().withIDs(r)
+	}
 	return op
 }
 

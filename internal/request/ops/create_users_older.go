@@ -137,3 +137,16 @@ func (p *CreateUsersParams) withAccess() *CreateUsersParams {
 	}
 	return form
 }
+
+// withIDs is the request as it is echoed when its users exist: each passkey
+// names the user who has it.
+func (p *CreateUsersParams) withIDs(r *CreateUsersResult) *CreateUsersParams {
+	for i, id := range r.UserIDs {
+		u := &p.Users[i]
+		u.Authenticators = slices.Clone(u.Authenticators)
+		for j := range u.Authenticators {
+			u.Authenticators[j].UserID = id
+		}
+	}
+	return p
+}

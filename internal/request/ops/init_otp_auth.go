@@ -76,7 +76,7 @@ func initOTPAuth(e activity.Env, p *InitOTPParamsV2) (InitOTPResult, error) {
 	if err := requireFeature(e, p.OTPType.Feature()); err != nil {
 		return InitOTPResult{}, err
 	}
-	if _, err := userWithContact(e, p.OTPType, p.Contact); err != nil {
+	if _, err := userWithContact(e.Tx, p.OTPType, p.Contact); err != nil {
 		return InitOTPResult{}, err
 	}
 	otp, _, err := sendCode(e, &p.CodeParams, p.AppName, p.look(), true, false)

@@ -12,6 +12,7 @@ import (
 	"latchkey/internal/proof/token"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/schema"
+	"latchkey/internal/store"
 )
 
 // This file holds what logins have in common: they give a user a P-256 key that
@@ -114,8 +115,8 @@ func defaultName(what string, e activity.Env) string {
 
 // userWithContact finds the one user of the organization for whom the contact
 // stands.
-func userWithContact(e activity.Env, t domain.OTPType, contact string) (*domain.User, error) {
-	users, err := e.Tx.Users().List("", 0)
+func userWithContact(tx *store.Tx, t domain.OTPType, contact string) (*domain.User, error) {
+	users, err := tx.Users().List("", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +162,7 @@ func mailKey(e activity.Env, email, target string, k newKey, m notify.Message, s
 	if err := requireSending(e, m.Kind); err != nil {
 		return "", "", err
 	}
-	user, err := userWithContact(e, domain.OTPEmail, email)
+	user, err := userWithContact(e.Tx, domain.OTPEmail, email)
 	if err != nil {
 		return "", "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
 
 	"latchkey/client"
 	. "latchkey/internal/test/servertest"
@@ -122,6 +123,20 @@ func TestReadWriteSession(t *testing.T) {
 		if first.Get("userId").Text() != ada.UserID {
 			t.Errorf("version 1: %v", first)
 		}
+		// One's own address is oneself; another user's is not, nor one that two
+		// users have.
+		byAddress := func(email string) []byte {
+			return ada.BodyOf(t, "ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION", m{"targetPublicKey": recipient.PublicKey(), "email": email})
+		}
+		own := ada.MustPost(t, "create_read_write_session", byAddress("ada@example.com")).Get("activity", "result", "createReadWriteSessionResult")
+		if own.Get("userId").Text() != ada.UserID {
+			t.Errorf("by one's own address: %v", own)
+		}
+		s.Root.Submit(t, "update_user_email", m{"userId": s.Root.UserID, "userEmail": "root@example.com"})
+		ada.RefusedBody(t, http.StatusForbidden, "create_read_write_session", byAddress("root@example.com"))
+		ada.RefusedBody(t, http.StatusForbidden, "create_read_write_session", byAddress("none@example.com"))
+		s.Root.Submit(t, "update_user_email", m{"userId": s.Root.UserID, "userEmail": "ada@example.com"})
+		ada.RefusedBody(t, http.StatusForbidden, "create_read_write_session", byAddress("ada@example.com"))
 		s.Root.Refused(t, http.StatusBadRequest, "create_read_write_session", m{"targetPublicKey": "04" + strings.Repeat("00", 64)})
 		s.Root.Refused(t, http.StatusNotFound, "create_read_write_session", m{"targetPublicKey": recipient.PublicKey(), "userId": s.Root.OrganizationID})
 
@@ -209,4 +224,36 @@ func (a attestedStamper) Stamp(body []byte) (name, value string, err error) {
 	stamp["scheme"], stamp["publicKeyAttestation"] = a.scheme, a.token
 	text, err := json.Marshal(stamp)
 	return "X-Stamp-Attested", base64.RawURLEncoding.EncodeToString(text), err
+}
+
+// TestEchoOfZeros finds in the intent what was sent as false, empty or 0, and
+// nothing that was not sent.
+func TestEchoOfZeros(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		target := NewRecipient(t).PublicKey()
+		for _, params := range []m{
+			{"targetPublicKey": target},
+			{"targetPublicKey": target, "invalidateExisting": false},
+			{"targetPublicKey": target, "invalidateExisting": true, "expirationSeconds": "60"},
+		} {
+			a := s.Root.Submit(t, "create_read_write_session", params)
+			for name, intent := range map[string]Value{
+				"intent": a.Get("intent"), "document": a.Get("result", "activity", "intent"),
+				"stored": s.Root.Query(t, "get_activity", m{"activityId": a.Get("id").Text()}).Get("activity", "intent"),
+			} {
+				if diff := cmp.Diff(any(params), intent.Get("createReadWriteSessionIntentV2").Any); diff != "" {
+					t.Errorf("%s (-sent +echoed):\n%s", name, diff)
+				}
+			}
+		}
+		// In the objects of a list, too.
+		policies := m{"policies": []any{
+			m{"policyName": "a", "effect": "EFFECT_DENY", "condition": "true", "notes": ""},
+			m{"policyName": "b", "effect": "EFFECT_DENY", "condition": "true", "notes": "n"},
+		}}
+		got := s.Root.Submit(t, "create_policies", policies).Get("intent", "createPoliciesIntent").Any
+		if diff := cmp.Diff(any(policies), got); diff != "" {
+			t.Errorf("(-sent +echoed):\n%s", diff)
+		}
+	})
 }

@@ -47,7 +47,7 @@ func otpLogIn(e activity.Env, p *OTPAuthParams, otp *domain.OTP) (OTPAuthResult,
 	if err := requireFeature(e, otp.Type.Feature()); err != nil {
 		return OTPAuthResult{}, err
 	}
-	user, err := userWithContact(e, otp.Type, otp.Contact)
+	user, err := userWithContact(e.Tx, otp.Type, otp.Contact)
 	if err != nil {
 		return OTPAuthResult{}, err
 	}

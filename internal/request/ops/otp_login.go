@@ -92,7 +92,7 @@ func otpLogin(e activity.Env, p *OTPLoginBase, signature *ClientSignature) (Logi
 	case v.PublicKey != "" && v.PublicKey != p.PublicKey:
 		return LoginResult{}, fault.Invalid("the verification token is bound to another public key: log in with that one, or send a clientSignature")
 	}
-	user, err := userWithContact(e, v.Type, v.Contact)
+	user, err := userWithContact(e.Tx, v.Type, v.Contact)
 	if err != nil {
 		return LoginResult{}, err
 	}

@@ -26,9 +26,9 @@ var UpdateUser = activity.Op[UpdateUserParams, UpdateUserResult]{
 type UpdateUserParams struct {
 	UserID          string   `json:"userId" check:"required,uuid" doc:"User to change."`
 	UserName        string   `json:"userName,omitzero" check:"label" doc:"New name, unique in the organization."`
-	UserEmail       string   `json:"userEmail,omitzero" check:"email" doc:"New e-mail address; update_user_email can remove it."`
+	UserEmail       *string  `json:"userEmail,omitzero" check:"allowempty,email" doc:"New e-mail address; empty to remove it."`
 	UserTagIDs      []string `json:"userTagIds,omitzero" check:"max=100,unique,each=uuid" doc:"All tags that the user shall have; leave out or empty to keep the present ones. update_user_tag takes a tag off."`
-	UserPhoneNumber string   `json:"userPhoneNumber,omitzero" check:"e164" doc:"New phone number in E.164 form; update_user_phone_number can remove it."`
+	UserPhoneNumber *string  `json:"userPhoneNumber,omitzero" check:"allowempty,e164" doc:"New phone number in E.164 form; empty to remove it."`
 }
 
 // updateUserFacts compares with the tags that the user has.
@@ -57,11 +57,11 @@ func updateUser(_ context.Context, e activity.Env, p *UpdateUserParams) (UpdateU
 		if p.UserName != "" {
 			u.Name = p.UserName
 		}
-		if p.UserEmail != "" {
-			setEmail(u, p.UserEmail, false)
+		if p.UserEmail != nil {
+			setEmail(u, *p.UserEmail, false)
 		}
-		if p.UserPhoneNumber != "" {
-			setPhoneNumber(u, p.UserPhoneNumber, false)
+		if p.UserPhoneNumber != nil {
+			setPhoneNumber(u, *p.UserPhoneNumber, false)
 		}
 		if len(p.UserTagIDs) > 0 {
 			u.TagIDs = slices.Clone(p.UserTagIDs)

@@ -61,6 +61,14 @@ func TestUpdateUser(t *testing.T) {
 			!slices.Equal(texts(u.Get("userTags")), []string{second, tag}) {
 			t.Errorf("contacts and tags: %v", u)
 		}
+		// An empty contact is removed, also one at a time; what is left out or null stays.
+		if u := change("update_user", "updateUserResult", m{"userPhoneNumber": ""}); u.Has("userPhoneNumber") || u.Get("userEmail").Text() != "ada@example.com" {
+			t.Errorf("without a phone number: %v", u)
+		}
+		s.Root.Submit(t, "update_user", m{"userId": ada.UserID, "userEmail": nil, "userPhoneNumber": "+14155550100"})
+		if u := change("update_user", "updateUserResult", m{"userEmail": ""}); u.Has("userEmail") || u.Get("userPhoneNumber").Text() != "+14155550100" {
+			t.Errorf("without an e-mail address: %v", u)
+		}
 		// Clients that cannot leave an array out send an empty one.
 		if u := change("update_user", "updateUserResult", m{"userTagIds": []any{}}); !slices.Equal(texts(u.Get("userTags")), []string{second, tag}) {
 			t.Errorf("an empty list of tags changed them: %v", u)
@@ -106,7 +114,7 @@ func refusesUserChanges(t *testing.T, s *Server, ada *Caller, tag string) {
 		{"an unknown tag", s.Root, "update_user", 404, "", m{"userId": ada.UserID, "userName": "x", "userTagIds": []any{tag, unknownID}}},
 		{"a tag of keys", s.Root, "update_user", 404, "", m{"userId": ada.UserID, "userTagIds": []any{keyTag}}},
 		{"a foreign tag", s.Root, "update_user", 404, "", m{"userId": ada.UserID, "userTagIds": []any{foreignTag}}},
-		{"an empty address", s.Root, "update_user", 400, "", m{"userId": ada.UserID, "userEmail": ""}},
+		{"an empty name", s.Root, "update_user", 400, "", m{"userId": ada.UserID, "userName": ""}},
 		{"a token for the address", s.Root, "update_user_email", 400, "", m{"userId": ada.UserID, "userEmail": "a@example.com", "verificationToken": "a.b.c"}},
 		{"a token for the number", s.Root, "update_user_phone_number", 400, "", m{"userId": ada.UserID, "userPhoneNumber": "+14155550100", "verificationToken": "a.b.c"}},
 	})
@@ -127,6 +135,8 @@ func TestLastContact(t *testing.T) {
 		}{
 			{"update_user_email", m{"userId": mail, "userEmail": ""}},
 			{"update_user_phone_number", m{"userId": phone, "userPhoneNumber": ""}},
+			{"update_user", m{"userId": mail, "userEmail": ""}},
+			{"update_user", m{"userId": phone, "userPhoneNumber": ""}},
 		} {
 			refusal := s.Root.Refused(t, 400, c.operation, c.params)
 			if !strings.Contains(refusal.Get("message").Text(), "user missing valid credential") {
