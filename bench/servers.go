@@ -45,6 +45,12 @@ func (cmd *serveCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.Timeouts.LameDuck = 0 // no balancer looks
+	bound, err := server.Bind(c)
+	if err != nil {
+		return err
+	}
+	defer bound.Close()
 	s, err := server.OpenStore(ctx, c.Store)
 	if err != nil {
 		return err
@@ -55,7 +61,8 @@ func (cmd *serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer keys.Vault.Close()
-	srv, err := server.New(c, s, keys, server.NewLogger(os.Stderr, c.Log), "profiled")
+	log, _ := server.NewLogger(os.Stderr, c.Log)
+	srv, err := server.New(bound, s, keys, log, "profiled")
 	if err != nil {
 		return err
 	}

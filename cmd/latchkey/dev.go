@@ -42,31 +42,35 @@ type devFile struct {
 
 // Run serves until a signal comes.
 func (cmd devCommand) Run(ctx context.Context) error {
-	if err := os.MkdirAll(cmd.Data, 0o700); err != nil {
-		return err
-	}
 	c := config.Default()
-	c.Listen, c.Store, c.Log.Format = cmd.Listen, cmd.Store, "text"
+	c.Listen, c.Store, c.Log.Format, c.Timeouts.LameDuck = cmd.Listen, cmd.Store, "text", 0
 	c.Limits.Rate = config.Rate{}
 	c.Dev = config.Dev{Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true}
 	if c.Store == "" {
 		c.Store = dataStore(cmd.Data)
 	}
+	// It also makes the data folder, for the messages.
+	bound, err := server.Bind(&c)
+	if err != nil {
+		return err
+	}
+	defer bound.Close()
 	s, err := server.OpenStore(ctx, c.Store)
 	if err != nil {
 		return err
 	}
-	return errors.Join(cmd.serve(ctx, &c, s), s.Close())
+	return errors.Join(cmd.serve(ctx, &c, bound, s), s.Close())
 }
 
-func (cmd devCommand) serve(ctx context.Context, c *config.Config, s *store.Store) error {
+func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server.Bound, s *store.Store) error {
 	keys, err := server.OpenKeys(ctx, s, "file:"+filepath.Join(cmd.Data, "master.key"), "")
 	if err != nil {
 		return err
 	}
 	defer keys.Vault.Close()
 	collectLater()
-	srv, err := server.New(c, s, keys, server.NewLogger(os.Stderr, c.Log), version)
+	log, _ := server.NewLogger(os.Stderr, c.Log)
+	srv, err := server.New(bound, s, keys, log, version)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"os/signal"
+	"sync"
+	"syscall"
 
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
@@ -17,45 +20,59 @@ type serveCommand struct {
 
 // Run serves until a signal comes.
 func (cmd serveCommand) Run(ctx context.Context) error {
+	// From the first moment on, lest it ends the server.
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
 	c, err := config.Load(cmd.Config)
 	if err != nil {
 		return err
 	}
-	log := server.NewLogger(os.Stderr, c.Log)
+	log, level := server.NewLogger(os.Stderr, c.Log)
+	bound, err := server.Bind(c)
+	if err != nil {
+		return err
+	}
+	defer bound.Close()
 	s, err := server.OpenConfigured(ctx, c, log)
 	if err != nil {
 		return err
 	}
-	return errors.Join(cmd.serve(ctx, c, s, log), s.Close())
+	return errors.Join(cmd.serve(ctx, c, bound, s, log, func(ctx context.Context, srv *server.Server) {
+		srv.ReloadOn(ctx, reload, cmd.Config, level)
+	}), s.Close())
 }
 
-func (serveCommand) serve(ctx context.Context, c *config.Config, s *store.Store, log *slog.Logger) error {
+// serve runs the server, and reload beside it.
+func (serveCommand) serve(ctx context.Context, c *config.Config, bound *server.Bound, s *store.Store, log *slog.Logger, reload func(context.Context, *server.Server)) error {
 	keys, err := server.OpenKeys(ctx, s, c.MasterKey, c.PreviousMasterKey)
 	if err != nil {
 		return err
 	}
 	defer keys.Vault.Close()
 	collectLater()
-	srv, err := server.New(c, s, keys, log, version)
+	srv, err := server.New(bound, s, keys, log, version)
 	if err != nil {
 		return err
 	}
 	log.Info("ready", "address", srv.BaseURL(), "version", version)
-	if c.PreviousMasterKey == "" {
-		return srv.Run(ctx)
+	until, stop := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() { reload(until, srv) })
+	if c.PreviousMasterKey != "" {
+		// Embedded storage is held by this process, so that no other can do it.
+		beside.Go(func() { rewrapBeside(ctx, s, keys, log) })
 	}
-	// Embedded storage is held by this process, so that no other can do it.
-	rewrapped := make(chan struct{})
-	go func() {
-		defer close(rewrapped)
-		changed, err := server.Rewrap(ctx, s, keys.Vault)
-		if err != nil {
-			log.Error("bringing keys under the new master key; the next start goes on", "organizations", changed, "error", err)
-			return
-		}
-		log.Info("all keys are under the new master key; previousMasterKey is not needed any more", "organizations", changed)
-	}()
 	err = srv.Run(ctx)
-	<-rewrapped
+	stop()
+	beside.Wait()
 	return err
+}
+
+func rewrapBeside(ctx context.Context, s *store.Store, keys server.KeyServices, log *slog.Logger) {
+	changed, err := server.Rewrap(ctx, s, keys.Vault)
+	if err != nil {
+		log.Error("bringing keys under the new master key; the next start goes on", "organizations", changed, "error", err)
+		return
+	}
+	log.Info("all keys are under the new master key; previousMasterKey is not needed any more", "organizations", changed)
 }

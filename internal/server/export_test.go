@@ -1,7 +1,15 @@
 package server
 
-import "net"
+import (
+	"net"
+	"time"
+)
 
 // MetricsAddress is where the metrics are served when they have a listener of
 // their own.
 func (s *Server) MetricsAddress() net.Addr { return s.serving[1].listener.Addr() }
+
+// EndLameDuck lets the test say when the time after the order to stop is over.
+func (s *Server) EndLameDuck(end <-chan time.Time) {
+	s.after = func(time.Duration) <-chan time.Time { return end }
+}

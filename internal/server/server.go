@@ -15,13 +15,16 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"latchkey/internal/domain"
+	"latchkey/internal/fault"
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/outbox"
+	"latchkey/internal/outbox/notify"
 	"latchkey/internal/proof/oidc"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/api"
@@ -43,6 +46,9 @@ type Server struct {
 	serving  []*serving // the interface first
 	outbox   *outbox.Outbox
 	draining atomic.Bool
+
+	certificate atomic.Pointer[tls.Certificate] // of the interface, if it has TLS
+	after       func(time.Duration) <-chan time.Time
 }
 
 // serving is one listener with what answers on it.
@@ -77,55 +83,102 @@ func OpenConfigured(ctx context.Context, c *config.Config, log *slog.Logger) (*s
 	return store.New(db), nil
 }
 
-// New listens, but does not answer yet. The store and the keys stay the
-// caller's.
-func New(c *config.Config, s *store.Store, keys KeyServices, log *slog.Logger, version string) (*Server, error) {
+// Bound is what a server takes before it opens, or makes, anything: its
+// addresses, its certificate, its ways to send messages. A config whose server
+// could not start changes nothing.
+type Bound struct {
+	config      *config.Config
+	listeners   []net.Listener // of the interface, then perhaps of the metrics
+	certificate *tls.Certificate
+	router      *notify.Router
+}
+
+// Bind listens, but nothing is answered yet.
+func Bind(c *config.Config) (_ *Bound, err error) {
+	b := &Bound{config: c}
+	defer func() {
+		if err != nil {
+			b.Close()
+		}
+	}()
+	if err := b.listen("listen", c.Listen); err != nil {
+		return nil, err
+	}
+	if c.Metrics.Listen != "" {
+		if err := b.listen("metrics.listen", c.Metrics.Listen); err != nil {
+			return nil, err
+		}
+	}
+	if c.TLS.Enabled() {
+		if b.certificate, err = loadCertificate(c.TLS); err != nil {
+			return nil, err
+		}
+	}
+	b.router, err = newRouter(c)
+	return b, err
+}
+
+func (b *Bound) listen(setting, address string) error {
+	listener, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s: another program uses %s; stop it, or name another address (port 0 is any that is free): %w", setting, address, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", setting, err)
+	}
+	b.listeners = append(b.listeners, listener)
+	return nil
+}
+
+// Close gives the addresses back. After the server has run it does nothing.
+func (b *Bound) Close() {
+	for _, listener := range b.listeners {
+		_ = listener.Close() // it may be closed already
+	}
+}
+
+func loadCertificate(c config.TLS) (*tls.Certificate, error) {
+	certificate, err := tls.LoadX509KeyPair(c.Certificate, c.Key)
+	if err != nil {
+		return nil, fmt.Errorf("loading the TLS certificate: %w", err)
+	}
+	return &certificate, nil
+}
+
+// New makes the server. The store, the keys and what is bound stay the caller's.
+func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version string) (*Server, error) {
+	c := b.config
 	catalog := ops.Catalog()
 	documents, err := documents(catalog, keys.ServerKeys, version)
 	if err != nil {
 		return nil, err
 	}
-	router, err := newRouter(c)
-	if err != nil {
-		return nil, err
-	}
-	srv := &Server{config: c, log: log, store: s}
+	srv := &Server{config: c, log: log, store: s, after: time.After}
+	srv.certificate.Store(b.certificate)
 	metrics := api.NewMetrics()
 	srv.outbox = outbox.New(outbox.Config{
-		Store: s, Keys: keys.ServerKeys, Router: router, Log: log, Metrics: metrics, Now: time.Now, Poll: poll(c),
+		Store: s, Keys: keys.ServerKeys, Router: b.router, Log: log, Metrics: metrics, Now: time.Now, Poll: poll(c),
 	})
 	handler := api.New(api.Config{
 		Engine: engine.New(engine.Config{
 			Store: s, Catalog: catalog, Decider: keys.Decider, ServerKeys: keys.ServerKeys, Limits: limits(&c.Limits), Now: time.Now,
 			Tokens: oidc.New(oidc.Options{Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
-			Outbox: router,
+			Outbox: b.router,
 		}),
 		Catalog: catalog, Log: log, Metrics: metrics, Documents: documents,
-		Ready: func(ctx context.Context) error {
-			if srv.draining.Load() {
-				return errors.New("shutting down")
-			}
-			return s.Ready(ctx)
-		},
+		Ready:   srv.ready,
 		MaxBody: c.Limits.Body, MaxHeader: c.Limits.Header,
 		Timeout:        c.Timeouts.Request,
 		Rate:           api.Rate{Address: c.Limits.Rate.Address, User: c.Limits.Rate.User},
 		TrustedProxies: c.TrustedProxies, Now: time.Now,
 		ServeMetrics: c.Metrics.Listen == "",
 	})
-	if err := srv.listen(c.Listen, handler); err != nil {
-		return nil, err
-	}
-	srv.address = srv.serving[0].listener.Addr().(*net.TCPAddr)
-	if err := srv.encrypt(); err != nil {
-		return nil, errors.Join(err, srv.close())
-	}
+	srv.address = b.listeners[0].Addr().(*net.TCPAddr)
+	srv.serve(srv.encrypted(b.listeners[0]), handler)
 	if c.Metrics.Listen != "" {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", metrics.Handler())
-		if err := srv.listen(c.Metrics.Listen, mux); err != nil {
-			return nil, errors.Join(err, srv.close())
-		}
+		srv.serve(b.listeners[1], mux)
 	}
 	return srv, nil
 }
@@ -139,35 +192,43 @@ func limits(c *config.Limits) domain.Limits {
 	}
 }
 
-func (s *Server) listen(address string, h http.Handler) error {
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return fmt.Errorf("listening on %s: %w", address, err)
-	}
-	s.serving = append(s.serving, &serving{listener: listener, http: httpServer(s.config, h, s.log)})
-	return nil
+func (s *Server) serve(on net.Listener, h http.Handler) {
+	s.serving = append(s.serving, &serving{listener: on, http: httpServer(s.config, h, s.log)})
 }
 
-// encrypt puts TLS on the interface when the config asks for it.
-func (s *Server) encrypt() error {
+// encrypted puts TLS on the interface when the config asks for it.
+func (s *Server) encrypted(listener net.Listener) net.Listener {
 	if !s.config.TLS.Enabled() {
-		return nil
+		return listener
 	}
-	certificate, err := tls.LoadX509KeyPair(s.config.TLS.Certificate, s.config.TLS.Key)
-	if err != nil {
-		return fmt.Errorf("loading the TLS certificate: %w", err)
-	}
-	s.serving[0].listener = tls.NewListener(s.serving[0].listener, &tls.Config{
-		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+	return tls.NewListener(listener, &tls.Config{
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.certificate.Load(), nil },
+		MinVersion:     tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 	})
-	return nil
 }
 
-func (s *Server) close() (err error) {
-	for _, on := range s.serving {
-		err = errors.Join(err, on.listener.Close())
+// ready is what /readyz tells.
+func (s *Server) ready(ctx context.Context) error {
+	if s.draining.Load() {
+		return notReady(errors.New("the server is shutting down"), nil)
+	}
+	err := s.store.Ready(ctx)
+	for _, cause := range []error{store.ErrDiskFull, store.ErrReadOnly, store.ErrIO} {
+		if errors.Is(err, cause) {
+			return notReady(cause, err)
+		}
+	}
+	switch _, failed := fault.As(err); {
+	case errors.Is(err, context.DeadlineExceeded):
+		return notReady(errors.New("the database did not complete a write in time"), err)
+	case failed:
+		return notReady(errors.New("the database takes no writes; the server's log says why"), err)
 	}
 	return err
+}
+
+func notReady(why, cause error) error {
+	return fault.New(fault.Unavailable, fault.ReasonUnspecified, "not ready: %v", why).Because(cause)
 }
 
 func documents(catalog *activity.Catalog, identity *vault.ServerKeys, version string) (map[string][]byte, error) {
@@ -241,8 +302,15 @@ func (s *Server) Run(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
-	s.log.Info("shutting down", "drain", s.config.Timeouts.Drain.String())
-	return s.shutdown(ctx)
+	s.log.Info("shutting down", "lameDuck", s.config.Timeouts.LameDuck.String(), "drain", s.config.Timeouts.Drain.String())
+	// Balancers need a moment to see that the server is not ready; until then
+	// requests come, and are answered.
+	select {
+	case <-s.after(s.config.Timeouts.LameDuck):
+		return s.shutdown(ctx)
+	case err := <-failed:
+		return errors.Join(err, s.shutdown(ctx))
+	}
 }
 
 func (s *Server) shutdown(ctx context.Context) (err error) {
@@ -257,15 +325,22 @@ func (s *Server) shutdown(ctx context.Context) (err error) {
 	return err
 }
 
-// NewLogger makes the logger that the config describes.
-func NewLogger(w io.Writer, c config.Log) *slog.Logger {
+// NewLogger makes the logger that the config describes, and the level of it,
+// which can be changed.
+func NewLogger(w io.Writer, c config.Log) (*slog.Logger, *slog.LevelVar) {
+	level := new(slog.LevelVar)
+	setLevel(level, c)
+	options := &slog.HandlerOptions{Level: level}
+	if c.Format == "text" {
+		return slog.New(slog.NewTextHandler(w, options)), level
+	}
+	return slog.New(slog.NewJSONHandler(w, options)), level
+}
+
+func setLevel(to *slog.LevelVar, c config.Log) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
 		level = slog.LevelInfo // the config was checked
 	}
-	options := &slog.HandlerOptions{Level: level}
-	if c.Format == "text" {
-		return slog.New(slog.NewTextHandler(w, options))
-	}
-	return slog.New(slog.NewJSONHandler(w, options))
+	to.Set(level)
 }

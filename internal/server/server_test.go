@@ -19,6 +19,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,6 +38,11 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 // Run returned.
 func start(t *testing.T, c config.Config) (srv *server.Server, stop func() error) {
 	t.Helper()
+	return startLogging(t, c, slog.New(slog.DiscardHandler))
+}
+
+func startLogging(t *testing.T, c config.Config, log *slog.Logger) (srv *server.Server, stop func() error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s, err := server.OpenStore(ctx, "sqlite:"+filepath.Join(t.TempDir(), "db"))
 	if err != nil {
@@ -46,7 +53,11 @@ func start(t *testing.T, c config.Config) (srv *server.Server, stop func() error
 		t.Fatal(err)
 	}
 	c.Listen = "127.0.0.1:0"
-	if srv, err = server.New(&c, s, keys, slog.New(slog.DiscardHandler), "test"); err != nil {
+	bound, err := server.Bind(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if srv, err = server.New(bound, s, keys, log, "test"); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
@@ -74,6 +85,7 @@ func start(t *testing.T, c config.Config) (srv *server.Server, stop func() error
 func patient() config.Config {
 	c := config.Default()
 	c.Timeouts.Header, c.Timeouts.Body, c.Timeouts.Request, c.Timeouts.Drain = time.Hour, time.Hour, time.Hour, time.Hour
+	c.Timeouts.LameDuck = 0
 	return c
 }
 
@@ -151,9 +163,44 @@ func TestDrainGivesUp(t *testing.T) {
 	}
 }
 
-// TestTLS serves with a certificate.
-func TestTLS(t *testing.T) {
-	dir := t.TempDir()
+// TestLameDuck: a server that was told to stop says so at once, and still takes
+// requests for a while.
+func TestLameDuck(t *testing.T) {
+	srv, stop := start(t, patient())
+	over := make(chan time.Time)
+	srv.EndLameDuck(over)
+	status := func(path string) int {
+		reply, err := http.Get(srv.BaseURL() + path)
+		if err != nil {
+			t.Fatalf("the listener is closed: %v", err)
+		}
+		reply.Body.Close()
+		http.DefaultClient.CloseIdleConnections() // the next one is new
+		return reply.StatusCode
+	}
+	if got := status("/readyz"); got != http.StatusOK {
+		t.Fatalf("before: HTTP %d", got)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	testkit.Until(t, "it is not ready", func() bool { return status("/readyz") == http.StatusServiceUnavailable })
+	for range 3 {
+		if got := status("/healthz"); got != http.StatusOK {
+			t.Errorf("meanwhile: HTTP %d", got)
+		}
+	}
+	over <- time.Now()
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if _, err := http.Get(srv.BaseURL() + "/healthz"); err == nil {
+		t.Error("it still listens")
+	}
+}
+
+// writeCertificate makes a certificate for this machine, and its files.
+func writeCertificate(t *testing.T, c config.TLS) *x509.Certificate {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -170,33 +217,140 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := config.Default()
-	c.TLS.Certificate, c.TLS.Key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	for path, block := range map[string]*pem.Block{
-		c.TLS.Certificate: {Type: "CERTIFICATE", Bytes: certificate},
-		c.TLS.Key:         {Type: "PRIVATE KEY", Bytes: private},
+		c.Certificate: {Type: "CERTIFICATE", Bytes: certificate},
+		c.Key:         {Type: "PRIVATE KEY", Bytes: private},
 	} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	srv, _ := start(t, c)
 	parsed, err := x509.ParseCertificate(certificate)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return parsed
+}
+
+// trusting asks a server whose certificate must be this one.
+func trusting(t *testing.T, srv *server.Server, certificate *x509.Certificate) error {
+	t.Helper()
 	roots := x509.NewCertPool()
-	roots.AddCert(parsed)
+	roots.AddCert(certificate)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
 	defer transport.CloseIdleConnections()
 	reply, err := (&http.Client{Transport: transport}).Get(srv.BaseURL() + "/healthz")
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	reply.Body.Close()
 	if reply.StatusCode != http.StatusOK || !strings.HasPrefix(srv.BaseURL(), "https://") {
 		t.Errorf("HTTP %d at %s", reply.StatusCode, srv.BaseURL())
 	}
+	return nil
+}
+
+// TestTLS serves with a certificate.
+func TestTLS(t *testing.T) {
+	dir := t.TempDir()
+	c := patient()
+	c.TLS.Certificate, c.TLS.Key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	certificate := writeCertificate(t, c.TLS)
+	srv, _ := start(t, c)
+	if err := trusting(t, srv, certificate); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReload takes a new certificate and the level of the log from a config that
+// is good, and nothing from one that is not.
+func TestReload(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "latchkey.yaml")
+	write := func(more string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte("listen: 127.0.0.1:0\ntls: {certificate: cert.pem, key: key.pem}\n"+more), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("timeouts: {lameDuck: 0}\n")
+	c, err := config.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := writeCertificate(t, c.TLS)
+	var text lockedText
+	log, level := server.NewLogger(&text, c.Log)
+	srv, _ := startLogging(t, *c, log)
+	signals := make(chan os.Signal)
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { srv.ReloadOn(ctx, signals, file, level); close(ended) }()
+	reload := func(says string) {
+		t.Helper()
+		text.clear()
+		signals <- syscall.SIGHUP
+		testkit.Until(t, "the log says "+says, func() bool { return strings.Contains(text.String(), says) })
+	}
+	serves := func(certificate *x509.Certificate) {
+		t.Helper()
+		if err := trusting(t, srv, certificate); err != nil {
+			t.Error(err)
+		}
+	}
+	serves(first)
+	second := writeCertificate(t, c.TLS)
+	serves(first) // until it is told
+	for _, bad := range []string{"lisen: x\n", "log: {level: loud}\n", "templates: nowhere\nlog: {level: debug}\n"} {
+		write(bad)
+		reload("the config was not reloaded; nothing has changed")
+		serves(first)
+	}
+	write("log: {level: debug}\ntimeouts: {lameDuck: 0}\n")
+	if err := os.Rename(c.TLS.Key, c.TLS.Key+".away"); err != nil {
+		t.Fatal(err)
+	}
+	reload("key.pem")
+	serves(first)
+	if level.Level() != slog.LevelInfo {
+		t.Errorf("a refused config changed the level to %v", level.Level())
+	}
+	if err := os.Rename(c.TLS.Key+".away", c.TLS.Key); err != nil {
+		t.Fatal(err)
+	}
+	reload(`"msg":"the config was reloaded"`)
+	serves(second)
+	if level.Level() != slog.LevelDebug {
+		t.Errorf("the level is %v", level.Level())
+	}
+	write("log: {format: text}\nlimits: {users: 5}\ntimeouts: {lameDuck: 0}\n")
+	reload(`"restart":["log","limits"]`)
+	end()
+	<-ended
+}
+
+// lockedText is a log that is read while it is written.
+type lockedText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *lockedText) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.Reset()
 }
 
 // TestKeys: the server's own keys are published, stay the same, and do not open
@@ -255,7 +409,7 @@ func TestKeys(t *testing.T) {
 
 // TestWellKnown publishes the public halves of the server's keys.
 func TestWellKnown(t *testing.T) {
-	srv, _ := start(t, config.Default())
+	srv, _ := start(t, patient())
 	reply, err := http.Get(srv.BaseURL() + "/.well-known/latchkey.json")
 	if err != nil {
 		t.Fatal(err)
@@ -269,7 +423,7 @@ func TestWellKnown(t *testing.T) {
 
 // TestMetricsListener keeps the metrics off the public listener.
 func TestMetricsListener(t *testing.T) {
-	c := config.Default()
+	c := patient()
 	c.Metrics.Listen = "127.0.0.1:0"
 	srv, _ := start(t, c)
 	for url, want := range map[string]int{

@@ -64,6 +64,14 @@ var (
 	ErrRecorded = errors.New("store: the request is already recorded")
 )
 
+// Why a database takes no writes, as far as a driver can tell: what
+// [Driver.Commit] returns then is one of these too.
+var (
+	ErrDiskFull = errors.New("the disk of the database is full")
+	ErrReadOnly = errors.New("the database is read-only")
+	ErrIO       = errors.New("the database cannot read or write its disk")
+)
+
 // Fingerprint is the SHA-256 of a request's bytes.
 type Fingerprint [32]byte
 

@@ -46,18 +46,16 @@ type Store struct {
 	// on the version check.
 	queues [256]sync.Mutex
 	seed   maphash.Seed
+	probe  probe
 }
 
 // New returns a store over a driver, which it owns from then on.
 func New(d Driver) *Store {
-	return &Store{driver: faultDriver{d}, seed: maphash.MakeSeed()}
+	return &Store{driver: faultDriver{d}, seed: maphash.MakeSeed(), probe: newProbe()}
 }
 
 // Close waits for commits under way and releases the database.
 func (s *Store) Close() error { return s.driver.Close() }
-
-// Ready reports whether the database answers and is migrated.
-func (s *Store) Ready(ctx context.Context) error { return s.driver.Ready(ctx) }
 
 // View runs fn on a consistent view of the organization. fn may run again when
 // the organization is changed concurrently.

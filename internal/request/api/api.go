@@ -33,7 +33,8 @@ type Config struct {
 	Catalog *activity.Catalog
 	Log     *slog.Logger
 	Metrics *Metrics
-	// Ready reports whether the server can do its work.
+	// Ready reports whether the server can do its work. A fault says to the
+	// client why not.
 	Ready func(context.Context) error
 	// Fixed documents by path, such as /openapi.json.
 	Documents map[string][]byte
@@ -331,6 +332,10 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
 	if err := s.Ready(ctx); err != nil {
+		if _, known := fault.As(err); known {
+			s.refuse(w, r, err)
+			return
+		}
 		s.refuse(w, r, fault.New(fault.Unavailable, fault.ReasonUnspecified, "not ready; the server's log says why").Because(err))
 		return
 	}

@@ -12,6 +12,8 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"reflect"
+	"strings"
 	"time"
 )
 
@@ -64,13 +66,16 @@ type Log struct {
 	Level  string
 }
 
-// Timeouts bound the phases of a connection; all are positive.
+// Timeouts bound the phases of a connection; all but LameDuck are positive.
 type Timeouts struct {
 	Header  time.Duration // until the request's header is read
 	Body    time.Duration // until its body is read
 	Request time.Duration // until it is answered
 	Idle    time.Duration // a kept-alive connection without a request
 	Drain   time.Duration // for open requests at shutdown
+	// LameDuck is how long the server still takes requests after it was told to
+	// stop, while it says that it is not ready; 0: not at all.
+	LameDuck time.Duration
 }
 
 // Limits bound one request (Body and Header, in bytes, always positive) and the
@@ -159,11 +164,12 @@ func Default() Config {
 		MasterKey: "file:master.key",
 		Log:       Log{Format: "json", Level: "info"},
 		Timeouts: Timeouts{
-			Header:  5 * time.Second,
-			Body:    15 * time.Second,
-			Request: 30 * time.Second,
-			Idle:    2 * time.Minute,
-			Drain:   20 * time.Second,
+			Header:   5 * time.Second,
+			Body:     15 * time.Second,
+			Request:  30 * time.Second,
+			Idle:     2 * time.Minute,
+			Drain:    20 * time.Second,
+			LameDuck: 5 * time.Second,
 		},
 		Limits: Limits{
 			Body:             1 << 20,
@@ -205,4 +211,22 @@ func Load(path string) (*Config, error) {
 		return nil, errors.New("config: " + path + " is larger than 1 MiB: not a config file")
 	}
 	return Parse(path, data)
+}
+
+// Differences names the settings and sections, as a file has them, in which two
+// configs differ.
+func Differences(a, b *Config) (names []string) {
+	va, vb := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+	for i := range va.NumField() {
+		if reflect.DeepEqual(va.Field(i).Interface(), vb.Field(i).Interface()) {
+			continue
+		}
+		name := va.Type().Field(i).Name
+		if name == strings.ToUpper(name) { // TLS, SMS, OIDC
+			names = append(names, strings.ToLower(name))
+		} else {
+			names = append(names, strings.ToLower(name[:1])+name[1:])
+		}
+	}
+	return names
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,7 +70,7 @@ masterKey: file:keys/master
 previousMasterKey: fd:3
 tls: {certificate: /etc/tls/cert.pem, key: ../key.pem}
 log: {format: text, level: debug}
-timeouts: {header: 1s, body: 2s, request: 1m30s, idle: 500ms, drain: 24h}
+timeouts: {header: 1s, body: 2s, request: 1m30s, idle: 500ms, drain: 24h, lameDuck: 0}
 limits:
   body: 512KiB
   header: 4096
@@ -117,7 +118,7 @@ oidc: {timeout: 3s, maxAge: 10m}
 		Log: Log{Format: "text", Level: "debug"},
 		Timeouts: Timeouts{
 			Header: time.Second, Body: 2 * time.Second, Request: 90 * time.Second,
-			Idle: 500 * time.Millisecond, Drain: 24 * time.Hour,
+			Idle: 500 * time.Millisecond, Drain: 24 * time.Hour, LameDuck: 0,
 		},
 		Limits: Limits{
 			Body: 512 << 10, Header: 4096,
@@ -407,5 +408,25 @@ func TestSecret(t *testing.T) {
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("config", "mail", c.Mail, "sms", c.SMS, "password", c.Mail.Password)
 	if strings.Contains(log.String(), "hunter2") || strings.Contains(fmt.Sprintf("%+v", c), "hunter2") {
 		t.Errorf("the secret is printed: %s", log.String())
+	}
+}
+
+// TestDifferences names what differs by the names of the file.
+func TestDifferences(t *testing.T) {
+	one, other := Default(), Config{}
+	got := Differences(&one, &other)
+	known := keysOf(settings(&parser{}, &Config{}))[""]
+	for _, name := range got {
+		if !slices.Contains(known, name) {
+			t.Errorf("%s is no setting", name)
+		}
+	}
+	other = Default()
+	if got := Differences(&one, &other); got != nil {
+		t.Errorf("%v differ in equal configs", got)
+	}
+	other.TLS.Key, other.MasterKey, other.Limits.Users, other.Dev.Outbox = "k", "env:K", 1, "x"
+	if got := Differences(&one, &other); !slices.Equal(got, []string{"masterKey", "tls", "limits", "dev"}) {
+		t.Errorf("got %v", got)
 	}
 }

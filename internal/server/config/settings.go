@@ -46,11 +46,12 @@ func settings(p *parser, c *Config) map[string]setting {
 			"level":  {set: p.oneOf(&c.Log.Level, "debug", "info", "warn", "error")},
 		}},
 		"timeouts": {below: map[string]setting{
-			"header":  {set: p.duration(&c.Timeouts.Header)},
-			"body":    {set: p.duration(&c.Timeouts.Body)},
-			"request": {set: p.duration(&c.Timeouts.Request)},
-			"idle":    {set: p.duration(&c.Timeouts.Idle)},
-			"drain":   {set: p.duration(&c.Timeouts.Drain)},
+			"header":   {set: p.duration(&c.Timeouts.Header)},
+			"body":     {set: p.duration(&c.Timeouts.Body)},
+			"request":  {set: p.duration(&c.Timeouts.Request)},
+			"idle":     {set: p.duration(&c.Timeouts.Idle)},
+			"drain":    {set: p.duration(&c.Timeouts.Drain)},
+			"lameDuck": {set: p.durationOrZero(&c.Timeouts.LameDuck)},
 		}},
 		"limits": {below: map[string]setting{
 			"body":                {set: p.size(&c.Limits.Body, 1<<10, 64<<20)},

@@ -181,6 +181,17 @@ func (p *parser) duration(to *time.Duration) func(string, *yaml.Node) {
 	}
 }
 
+// durationOrZero is duration for a setting that 0 switches off.
+func (p *parser) durationOrZero(to *time.Duration) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode && (n.Value == "0" || n.Value == "0s") {
+			*to = 0
+			return
+		}
+		p.duration(to)(path, n)
+	}
+}
+
 var (
 	wholeNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 	byteSize    = regexp.MustCompile(`^(0|[1-9][0-9]*)(KiB|MiB)?$`)

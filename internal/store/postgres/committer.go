@@ -50,7 +50,7 @@ func (db *DB) transact(ctx context.Context, commits []*store.Commit) ([]error, e
 			return []error{store.ErrConflict}, nil
 		}
 		if attempt == maxRetries || !retryable(err) || pause(ctx, attempt) != nil {
-			return nil, fmt.Errorf("committing: %w", err)
+			return nil, fmt.Errorf("committing: %w", named(err))
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"latchkey/internal/store"
 )
 
 // What is in doubt is not shown.
@@ -60,7 +62,7 @@ func neverCancel(c *pgx.ConnConfig) {
 // validate is asked before a new connection is used.
 func (db *DB) validate(ctx context.Context, conn *pgconn.PgConn) error {
 	// A standby could answer with an old version.
-	if err := pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, conn); err != nil {
+	if err := readWrite(ctx, conn); err != nil {
 		return err
 	}
 	replicates, err := checkSession(ctx, conn)
@@ -74,6 +76,28 @@ func (db *DB) validate(ctx context.Context, conn *pgconn.PgConn) error {
 		return err
 	}
 	return write(ctx, conn, barrierSQL)
+}
+
+// readWrite refuses a connection on which nothing can be written.
+func readWrite(ctx context.Context, c *pgconn.PgConn) error {
+	err := pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, c)
+	if err != nil && !c.IsClosed() && code(err) == "" { // it answered, and is not what was asked for
+		return fmt.Errorf("%w: %w", store.ErrReadOnly, err)
+	}
+	return err
+}
+
+// named says which of the store's errors a failure to write is, if it is one.
+func named(err error) error {
+	switch code(err) {
+	case "53100": // disk_full
+		return fmt.Errorf("%w: %w", store.ErrDiskFull, err)
+	case "25006": // read_only_sql_transaction
+		return fmt.Errorf("%w: %w", store.ErrReadOnly, err)
+	case "58030": // io_error
+		return fmt.Errorf("%w: %w", store.ErrIO, err)
+	}
+	return err
 }
 
 // write runs a statement that writes the row of primary_server.

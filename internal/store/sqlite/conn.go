@@ -9,6 +9,9 @@ import (
 	"net/url"
 
 	msqlite "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"latchkey/internal/store"
 )
 
 // conn is one connection to SQLite, used by one goroutine at a time.
@@ -58,7 +61,7 @@ func (c *conn) exec(sql string, args ...any) error {
 	if !ok {
 		return errors.New("sqlite: the driver cannot execute")
 	}
-	_, err := x.ExecContext(context.Background(), sql, named(nil, args))
+	_, err := x.ExecContext(context.Background(), sql, numbered(nil, args))
 	return err
 }
 
@@ -82,7 +85,7 @@ func (s *stmt) exec(args ...any) (int64, error) {
 	if !ok {
 		return 0, errors.New("sqlite: the driver cannot execute a statement")
 	}
-	s.args = named(s.args, args)
+	s.args = numbered(s.args, args)
 	res, err := x.ExecContext(context.Background(), s.args)
 	clear(s.args) // do not keep bodies alive
 	if err != nil {
@@ -97,7 +100,7 @@ func (s *stmt) query(fn func(row []driver.Value) error, args ...any) (err error)
 	if !ok {
 		return errors.New("sqlite: the driver cannot query a statement")
 	}
-	s.args = named(s.args, args)
+	s.args = numbered(s.args, args)
 	rows, err := x.QueryContext(context.Background(), s.args)
 	clear(s.args)
 	if err != nil {
@@ -118,8 +121,28 @@ func (s *stmt) query(fn func(row []driver.Value) error, args ...any) (err error)
 	}
 }
 
-// named numbers the arguments, into buf if it is large enough.
-func named(buf []driver.NamedValue, args []any) []driver.NamedValue {
+// named says which of the store's errors a failure to write is, if it is one.
+func named(err error) error {
+	var failed *msqlite.Error
+	if !errors.As(err, &failed) {
+		return err
+	}
+	var cause error
+	switch failed.Code() & 0xff { // the primary code
+	case sqlite3.SQLITE_FULL:
+		cause = store.ErrDiskFull
+	case sqlite3.SQLITE_READONLY:
+		cause = store.ErrReadOnly
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:
+		cause = store.ErrIO
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %w", cause, err)
+}
+
+// numbered numbers the arguments, into buf if it is large enough.
+func numbered(buf []driver.NamedValue, args []any) []driver.NamedValue {
 	buf = buf[:0]
 	for i, a := range args {
 		buf = append(buf, driver.NamedValue{Ordinal: i + 1, Value: a})

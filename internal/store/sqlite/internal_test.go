@@ -305,3 +305,28 @@ func TestOlderDatabase(t *testing.T) {
 		})
 	}
 }
+
+// TestUnwritable: a commit that the disk does not take says why.
+func TestUnwritable(t *testing.T) {
+	for pragma, want := range map[string]error{
+		"PRAGMA max_page_count = 1": store.ErrDiskFull, // which is raised to what the file has
+		"PRAGMA query_only = 1":     store.ErrReadOnly,
+	} {
+		t.Run(pragma, func(t *testing.T) {
+			db, _ := openTest(t)
+			if err := db.writer.conn.exec(pragma); err != nil {
+				t.Fatal(err)
+			}
+			err := db.Commit(t.Context(), &store.Commit{Org: "org", Changes: []store.Change{{Kind: "k", ID: "i", Body: make([]byte, 1<<20)}}})
+			if !errors.Is(err, want) {
+				t.Errorf("%v, want %v", err, want)
+			}
+			if err := db.Ready(t.Context()); err != nil {
+				t.Errorf("it can be read: %v", err)
+			}
+		})
+	}
+	if err := named(errors.New("another")); errors.Is(err, store.ErrIO) {
+		t.Error(err)
+	}
+}

@@ -111,11 +111,12 @@ func (w *writer) run() {
 func (w *writer) transact(commits []*store.Commit) (refusals []error, err error) {
 	if w.conn == nil { // lost, see recover
 		if err := w.reconnect(); err != nil {
-			return nil, fmt.Errorf("opening the database again: %w", err)
+			return nil, fmt.Errorf("opening the database again: %w", named(err))
 		}
 	}
 	defer func() {
 		if err != nil {
+			err = named(err)
 			w.recover()
 		}
 	}()

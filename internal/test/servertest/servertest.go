@@ -103,6 +103,9 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 		t.Fatal(err)
 	}
 	c = patient(c)
+	if c.Timeouts.LameDuck == config.Default().Timeouts.LameDuck {
+		c.Timeouts.LameDuck = 0 // no balancer looks
+	}
 	c.Listen, c.Dev.LoopbackIssuers = "127.0.0.1:0", true
 	if c.Mail.Host == "" && c.SMS.URL == "" && c.Dev.Outbox == "" {
 		c.Dev.Outbox = filepath.Join(t.TempDir(), "outbox")
@@ -112,7 +115,11 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv, err := server.New(&c, s, keys, slog.New(slog.NewJSONHandler(log, nil)), "test")
+	bound, err := server.Bind(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv, err := server.New(bound, s, keys, slog.New(slog.NewJSONHandler(log, nil)), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
