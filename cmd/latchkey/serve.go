@@ -49,6 +49,13 @@ func (serveCommand) serve(ctx context.Context, c *config.Config, bound *server.B
 		return err
 	}
 	defer keys.Vault.Close()
+	known, err := server.HasOrganizations(ctx, s)
+	if err != nil {
+		return err
+	}
+	if !known {
+		log.Warn("new database, no organization yet: run latchkey init")
+	}
 	collectLater()
 	srv, err := server.New(bound, s, keys, log, version)
 	if err != nil {
@@ -56,23 +63,10 @@ func (serveCommand) serve(ctx context.Context, c *config.Config, bound *server.B
 	}
 	log.Info("ready", "address", srv.BaseURL(), "version", version)
 	until, stop := context.WithCancel(ctx)
-	var beside sync.WaitGroup
-	beside.Go(func() { reload(until, srv) })
-	if c.PreviousMasterKey != "" {
-		// Embedded storage is held by this process, so that no other can do it.
-		beside.Go(func() { rewrapBeside(ctx, s, keys, log) })
-	}
+	var reloading sync.WaitGroup
+	reloading.Go(func() { reload(until, srv) })
 	err = srv.Run(ctx)
 	stop()
-	beside.Wait()
+	reloading.Wait()
 	return err
-}
-
-func rewrapBeside(ctx context.Context, s *store.Store, keys server.KeyServices, log *slog.Logger) {
-	changed, err := server.Rewrap(ctx, s, keys.Vault)
-	if err != nil {
-		log.Error("bringing keys under the new master key; the next start goes on", "organizations", changed, "error", err)
-		return
-	}
-	log.Info("all keys are under the new master key; previousMasterKey is not needed any more", "organizations", changed)
 }

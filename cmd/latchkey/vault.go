@@ -12,11 +12,11 @@ import (
 )
 
 type vaultCommand struct {
-	Rewrap rewrapCommand `cmd:"" help:"Bring all keys from the previous master key under the present one."`
+	Rewrap rewrapCommand `cmd:"" help:"Bring all keys under the new master key; without previousMasterKey, take them from under the old one."`
 }
 
 type rewrapCommand struct {
-	Config string `required:"" placeholder:"FILE" help:"Config file with masterKey (the new one) and previousMasterKey (the old one)."`
+	Config string `required:"" placeholder:"FILE" help:"Config file with masterKey (the new one) and, until every server knows it, previousMasterKey (the old one)."`
 }
 
 // Run goes through all organizations. What is done stays done: it can be
@@ -25,9 +25,6 @@ func (cmd rewrapCommand) Run(ctx context.Context) error {
 	c, err := config.Load(cmd.Config)
 	if err != nil {
 		return err
-	}
-	if c.PreviousMasterKey == "" {
-		return errors.New("previousMasterKey is not set: name the old key there and the new one in masterKey")
 	}
 	s, err := server.OpenConfigured(ctx, c, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -43,6 +40,10 @@ func rewrap(ctx context.Context, c *config.Config, s *store.Store) error {
 	}
 	defer keys.Vault.Close()
 	changed, err := server.Rewrap(ctx, s, keys.Vault)
-	fmt.Printf("%d organizations were brought under the new master key\n", changed)
+	if keys.Vault.Replacing() {
+		fmt.Printf("%d organizations were brought under the new master key\n", changed)
+	} else {
+		fmt.Printf("%d organizations were taken from under the previous master key\n", changed)
+	}
 	return err
 }

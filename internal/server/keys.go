@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -25,20 +26,46 @@ type KeyServices struct {
 
 // OpenKeys opens the vault with the master key that source names (see package
 // config), and with the previous one, if there is one. It refuses a master key
-// that is not that of the store. The caller closes the vault.
+// that is not that of the store, and makes a missing one only for a store in
+// which nothing is sealed yet. The caller closes the vault.
 func OpenKeys(ctx context.Context, s *store.Store, source, previous string) (keys KeyServices, err error) {
-	current, err := unsealer(source)
+	var sealed bool
+	err = s.Instance(ctx, func(tx *store.Tx) (err error) {
+		sealed, err = vault.HasData(tx.Ciphertexts())
+		return err
+	})
 	if err != nil {
 		return KeyServices{}, err
+	}
+	var made string
+	if !sealed && previous == "" {
+		if made, err = makeMasterKey(source); err != nil {
+			return KeyServices{}, fmt.Errorf("masterKey: %w", err)
+		}
+	}
+	keys, err = openKeys(ctx, s, source, previous)
+	if err != nil && made != "" {
+		// Another server was faster, with a key of its own: this one would only
+		// be taken for the right one later.
+		err = errors.Join(err, os.Remove(made))
+	}
+	return keys, err
+}
+
+func openKeys(ctx context.Context, s *store.Store, source, previous string) (keys KeyServices, err error) {
+	current, err := unsealer(source)
+	if err != nil {
+		return KeyServices{}, fmt.Errorf("masterKey: %w", err)
 	}
 	var issuer *vault.Issuer
 	if previous == "" {
 		keys.Vault, issuer, err = vault.Open(current)
 	} else {
-		var before vault.Unsealer
-		if before, err = unsealer(previous); err == nil {
-			keys.Vault, issuer, err = vault.OpenBoth(current, before)
+		before, problem := unsealer(previous)
+		if problem != nil {
+			return KeyServices{}, fmt.Errorf("previousMasterKey: %w", problem)
 		}
+		keys.Vault, issuer, err = vault.OpenBoth(current, before)
 	}
 	if err != nil {
 		return KeyServices{}, err
@@ -55,29 +82,43 @@ func OpenKeys(ctx context.Context, s *store.Store, source, previous string) (key
 	return keys, nil
 }
 
-// unsealer makes a file that does not exist yet: a new installation gets its
-// master key at its first start. Should the database have another one, it is
-// refused right afterwards.
+// makeMasterKey makes the file that a source names, if it is missing: a new
+// installation gets its master key at its first start. It returns the name of the
+// file that it made.
+func makeMasterKey(source string) (made string, err error) {
+	kind, path, _ := strings.Cut(source, ":")
+	if kind != "file" && kind != "passphrase" || !missing(path) {
+		return "", nil
+	}
+	if missing(filepath.Dir(path)) {
+		return "", fmt.Errorf("%s cannot be made: the folder %s does not exist; create it first", path, filepath.Dir(path))
+	}
+	if kind == "file" {
+		return path, unseal.Create(path)
+	}
+	passphrase, err := askPassphrase()
+	if err != nil {
+		return "", err
+	}
+	return path, unseal.CreatePassphrase(path, passphrase)
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// unsealer is the master key that a source names.
 func unsealer(source string) (vault.Unsealer, error) {
 	kind, rest, _ := strings.Cut(source, ":")
+	if (kind == "file" || kind == "passphrase") && missing(rest) {
+		return nil, fmt.Errorf("%s is missing, and this database has keys that are sealed under a master key already; nothing was made. "+
+			"Put the file back from its backup, or name the right one. To replace the master key, make the new one first: (umask 077; openssl rand -hex 32 > %s)", rest, rest)
+	}
 	switch kind {
 	case "file":
-		if _, err := os.Stat(rest); errors.Is(err, fs.ErrNotExist) {
-			if err := unseal.Create(rest); err != nil {
-				return nil, err
-			}
-		}
 		return unseal.File(rest), nil
 	case "passphrase":
-		if _, err := os.Stat(rest); errors.Is(err, fs.ErrNotExist) {
-			passphrase, err := askPassphrase()
-			if err != nil {
-				return nil, err
-			}
-			if err := unseal.CreatePassphrase(rest, passphrase); err != nil {
-				return nil, err
-			}
-		}
 		return unseal.Passphrase(rest, askPassphrase), nil
 	case "env":
 		return unseal.Env(rest), nil
@@ -85,7 +126,7 @@ func unsealer(source string) (vault.Unsealer, error) {
 		n, err := strconv.Atoi(rest)
 		return unseal.FD(n), err
 	}
-	return nil, errors.New("the master key must come from file:PATH, passphrase:PATH, env:NAME or fd:NUMBER")
+	return nil, errors.New("it must come from file:PATH, passphrase:PATH, env:NAME or fd:NUMBER")
 }
 
 const passphraseVariable = "LATCHKEY_PASSPHRASE"
@@ -101,4 +142,14 @@ func askPassphrase() ([]byte, error) {
 		return nil, fmt.Errorf("the master key needs a passphrase: set %s, or write it to standard input (%w)", passphraseVariable, err)
 	}
 	return []byte(line), nil
+}
+
+// HasOrganizations reports whether a parent organization was ever created.
+func HasOrganizations(ctx context.Context, s *store.Store) (some bool, err error) {
+	err = s.Instance(ctx, func(tx *store.Tx) error {
+		known, err := tx.KnownOrganizations().List("", 1)
+		some = len(known) > 0
+		return err
+	})
+	return some, err
 }

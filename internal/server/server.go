@@ -42,6 +42,7 @@ type Server struct {
 	config   *config.Config
 	log      *slog.Logger
 	store    *store.Store
+	vault    *vault.Vault
 	address  *net.TCPAddr
 	serving  []*serving // the interface first
 	outbox   *outbox.Outbox
@@ -153,7 +154,7 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	if err != nil {
 		return nil, err
 	}
-	srv := &Server{config: c, log: log, store: s, after: time.After}
+	srv := &Server{config: c, log: log, store: s, vault: keys.Vault, after: time.After}
 	srv.certificate.Store(b.certificate)
 	metrics := api.NewMetrics()
 	srv.outbox = outbox.New(outbox.Config{
@@ -286,6 +287,7 @@ func (s *Server) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { s.sweep(ctx) })
+	background.Go(func() { s.rewrap(ctx) })
 	background.Go(func() { s.outbox.Run(ctx, s.config.Timeouts.Drain) })
 	defer func() {
 		stop()

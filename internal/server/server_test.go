@@ -9,8 +9,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"math/big"
 	"net"
@@ -388,6 +390,9 @@ func TestKeys(t *testing.T) {
 	done()
 	if err == nil || !strings.Contains(err.Error(), "other.key") {
 		t.Errorf("another master key: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "other.key")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a key was made beside a database that has one: %v", err)
 	}
 	for _, wrong := range []string{"", "file:" + filepath.Join(dir, "none", "key"), "env:LATCHKEY_TEST_NOT_SET", "fd:999", "secret:x"} {
 		_, done, err := open(wrong)

@@ -155,11 +155,6 @@ func sweepWrongCodes(tx *store.Tx, now time.Time) (dropped int, left bool, err e
 	return dropped, dropped < len(counts), nil
 }
 
-// eachOrganization visits all organizations, that of the instance included.
-func eachOrganization(ctx context.Context, s *store.Store, visit func(org string) error) error {
-	return each(ctx, s.Organizations, visit)
-}
-
 // each visits every organization of a list that is read page by page.
 func each(ctx context.Context, list func(ctx context.Context, after string, limit int) ([]string, error), visit func(org string) error) error {
 	const page = 100

@@ -15,7 +15,13 @@ const expiringKind = "expiring"
 // Expiring lists the organizations that hold records that expire, after an id,
 // ordered by id.
 func (s *Store) Expiring(ctx context.Context, after string, limit int) ([]string, error) {
-	entries, err := s.driver.Scan(ctx, instanceOrg, expiringKind, Range{From: after + "\x01", Limit: limit})
+	return s.listed(ctx, expiringKind, after, limit)
+}
+
+// listed are the organizations with an entry of a kind among what belongs to the
+// installation.
+func (s *Store) listed(ctx context.Context, kind, after string, limit int) ([]string, error) {
+	entries, err := s.driver.Scan(ctx, instanceOrg, kind, Range{From: after + "\x01", Limit: limit})
 	orgs := make([]string, len(entries))
 	for i, e := range entries {
 		orgs[i] = e.ID

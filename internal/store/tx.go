@@ -183,5 +183,5 @@ func (tx *Tx) changes() (all []Change, err error) {
 	for _, name := range slices.Sorted(maps.Keys(tx.sealed)) {
 		all = append(all, Change{Kind: ciphertextKind, ID: name, Body: tx.sealed[name]})
 	}
-	return all, nil
+	return append(all, tx.rewraps()...), nil
 }

@@ -1,6 +1,8 @@
 package vault
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -12,13 +14,20 @@ import (
 // Kinds of things that are sealed; with the id they make the name under which an item is
 // stored. The texts are in databases, and stay.
 const (
-	kindDataKey       = "data-key" // one, without an id
-	kindServerKeys    = "identity" // one, without an id
+	kindDataKey       = "data-key"  // one, without an id
+	kindNextDataKey   = NextDataKey // the same key again, while the master key is replaced
+	kindServerKeys    = "identity"  // one, without an id
 	kindSeed          = "seed"
 	kindKey           = "key"
 	kindTarget        = "target"
 	kindMessageTarget = "note-target"
 )
+
+// NextDataKey is the name under which an organization's data key is kept a
+// second time while the master key is replaced: under the new master key, beside
+// the one under the previous, which servers that do not know the new one yet can
+// open. A store may list the organizations that have it.
+const NextDataKey = "next-data-key"
 
 const dataKeySize = 32
 
@@ -99,15 +108,32 @@ func wrapContext(org string) seal.Context {
 	return seal.Context{Org: org, Kind: kindDataKey}
 }
 
-// wrap seals a data key under the current master key.
-func (v *Vault) wrap(org string, key *secret.Bytes) ([]byte, error) {
-	m := v.masters[0]
+// wrap seals a data key under a master key.
+func (v *Vault) wrap(m *master, org string, key *secret.Bytes) ([]byte, error) {
 	c := wrapContext(org)
 	wrapping, err := seal.WrappingKey(m.key, m.id, c)
 	if err != nil {
 		return nil, err
 	}
 	return wrapping.Seal(c, key), nil
+}
+
+// dataKey opens the organization's data key: as it is stored, or the second copy
+// that is stored while the master key is replaced. nil: there is none.
+func (v *Vault) dataKey(org string, s CiphertextStore) (*secret.Bytes, seal.ID, error) {
+	wrapped, err := s.Sealed(kindDataKey)
+	if err != nil || wrapped == nil {
+		return nil, seal.ID{}, err
+	}
+	key, id, err := v.unwrap(org, wrapped)
+	if other := (*wrongMasterError)(nil); !errors.As(err, &other) {
+		return key, id, err
+	}
+	next, problem := s.Sealed(kindNextDataKey)
+	if problem != nil || next == nil {
+		return nil, seal.ID{}, cmp.Or(problem, err)
+	}
+	return v.unwrap(org, next)
 }
 
 // unwrap opens a data key with whichever master key it is under.
@@ -141,16 +167,26 @@ func (v *Vault) unwrap(org string, wrapped []byte) (*secret.Bytes, seal.ID, erro
 		}
 		return key, id, nil
 	}
-	return nil, none, v.wrongMaster()
+	return nil, none, &wrongMasterError{v.masters, under}
 }
 
-func (v *Vault) wrongMaster() error {
-	names := make([]string, len(v.masters))
-	for i, m := range v.masters {
-		names[i] = m.name
+// wrongMasterError says that a data key is under another master key.
+type wrongMasterError struct {
+	given  []*master
+	needed seal.ID
+}
+
+// Error names the keys by their fingerprints, which tell nothing about them: a
+// database has that of its key in the clear.
+func (e *wrongMasterError) Error() string {
+	names := make([]string, len(e.given))
+	for i, m := range e.given {
+		names[i] = fmt.Sprintf("%s (fingerprint %x)", m.name, m.id[:4])
 	}
+	const help = "; it needs the one with the fingerprint %x: name that in masterKey, " +
+		"or, to replace it, in previousMasterKey"
 	if len(names) == 1 {
-		return fmt.Errorf("vault: the master key from %s does not open this database", names[0])
+		return fmt.Sprintf("vault: the master key from %s does not open this database"+help, names[0], e.needed[:4])
 	}
-	return fmt.Errorf("vault: neither the master key from %s opens this database", strings.Join(names, " nor that from "))
+	return fmt.Sprintf("vault: neither the master key from %s opens this database"+help, strings.Join(names, " nor that from "), e.needed[:4])
 }

@@ -20,55 +20,94 @@ func (v *Vault) Check(s CiphertextStore) error {
 	return err
 }
 
-// Rewrap brings the data key of one organization (or of the Instance, and with
-// it the server's keys) from a master key of from under the current one of to. One blob
-// changes; the secrets under the data key stay as they are. An organization
-// that is under the new key already, or has no data key yet, is left alone:
-// Rewrap can stop at any organization and start over.
+// Rewrap takes the data key of one organization (or of the Instance, and with it
+// the server's keys) one step further in the replacement of the master key, so that
+// every server can open it at any time, whatever it knows. One blob changes; the
+// secrets under the data key stay as they are.
 //
-// A server that is to run at the same time opens its vault with OpenBoth; that vault
-// can stand for both.
-func Rewrap(from, to *Vault, org string, s CiphertextStore) (changed bool, err error) {
-	if err := from.enter(); err != nil {
+// A vault of OpenBoth stores the data key a second time, under the new master
+// key: a server that was not told of the new key opens the first one. A vault of
+// Open with the new key alone, which is opened when all servers know it, puts the
+// second one in the place of the first; from then on the previous master key
+// opens nothing.
+//
+// An organization for which there is nothing to do, or that has no data key yet,
+// is left alone: Rewrap can stop at any organization and start over.
+func (v *Vault) Rewrap(org string, s CiphertextStore) (changed bool, err error) {
+	if err := v.enter(); err != nil {
 		return false, err
 	}
-	defer from.leave()
-	if to != from {
-		if err := to.enter(); err != nil {
-			return false, err
-		}
-		defer to.leave()
-	}
-	wrapped, err := s.Sealed(kindDataKey)
-	if err != nil || wrapped == nil {
-		return false, err
-	}
-	under, err := seal.KeyID(wrapped)
-	if err != nil {
-		return false, fmt.Errorf("vault: the data key of organization %q: %w", org, err)
-	}
-	if under == to.masters[0].id {
-		// Left alone, but only if it is what it says it is.
-		key, _, err := to.unwrap(org, wrapped)
-		key.Wipe()
-		return false, err
-	}
-	key, _, err := from.unwrap(org, wrapped)
-	if err != nil {
+	defer v.leave()
+	// Also what is left alone must be what it says it is.
+	key, _, err := v.dataKey(org, s)
+	if err != nil || key == nil {
 		return false, err
 	}
 	defer key.Wipe()
-	if wrapped, err = to.wrap(org, key); err != nil {
+	first, err := v.under(s, kindDataKey)
+	if err != nil {
 		return false, err
 	}
-	// What does not open again must not take the place of what does.
-	again, _, err := to.unwrap(org, wrapped)
+	second, err := v.under(s, kindNextDataKey)
+	if err != nil {
+		return false, err
+	}
+	current := v.masters[0]
+	if first == current {
+		return false, nil
+	}
+	if first == nil { // so it was the second that opened
+		next, err := s.Sealed(kindNextDataKey)
+		if err != nil {
+			return false, err
+		}
+		if err := s.Seal(kindDataKey, next); err != nil {
+			return false, err
+		}
+		if second == current {
+			return true, s.Delete(kindNextDataKey)
+		}
+	} else if second == current {
+		return false, nil
+	}
+	wrapped, err := v.wrap(current, org, key)
+	if err != nil {
+		return false, err
+	}
+	// What does not open again must not be relied on.
+	again, _, err := v.unwrap(org, wrapped)
 	if err != nil {
 		return false, errors.Join(errors.New("vault: a data key did not open after it was wrapped"), err)
 	}
 	again.Wipe()
-	if err := s.Seal(kindDataKey, wrapped); err != nil {
-		return false, err
-	}
-	return true, nil
+	return true, s.Seal(kindNextDataKey, wrapped)
 }
+
+// under returns the master key of this vault under which a data key is stored;
+// nil: under none of them, or it is not stored.
+func (v *Vault) under(s CiphertextStore, name string) (*master, error) {
+	wrapped, err := s.Sealed(name)
+	if err != nil || wrapped == nil {
+		return nil, err
+	}
+	id, err := seal.KeyID(wrapped)
+	if err != nil {
+		return nil, fmt.Errorf("vault: the %s: %w", name, err)
+	}
+	for _, m := range v.masters {
+		if m.id == id {
+			return m, nil
+		}
+	}
+	return nil, nil
+}
+
+// HasData reports whether something is sealed among the instance's ciphertexts:
+// then there is a master key already, and no other will do.
+func HasData(s CiphertextStore) (bool, error) {
+	wrapped, err := s.Sealed(kindDataKey)
+	return wrapped != nil, err
+}
+
+// Replacing reports whether the vault knows two master keys.
+func (v *Vault) Replacing() bool { return len(v.masters) > 1 }

@@ -87,18 +87,15 @@ func (s *sealedStore) sealing() (*seal.Key, error) {
 	if s.seals != nil {
 		return s.seals, nil
 	}
-	wrapped, err := s.ciphertexts.Sealed(kindDataKey)
-	if err != nil {
+	key, id, err := s.vault.dataKey(s.org, s.ciphertexts)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	var key *secret.Bytes
-	var id seal.ID
-	if wrapped == nil {
+	case key == nil:
 		key, id, err = s.create()
-	} else if s.isNew {
+	case s.isNew:
+		key.Wipe()
 		return nil, fmt.Errorf("vault: organization %q is not new: it has a data key", s.org)
-	} else {
-		key, id, err = s.vault.unwrap(s.org, wrapped)
 	}
 	if err != nil {
 		return nil, err
@@ -107,20 +104,31 @@ func (s *sealedStore) sealing() (*seal.Key, error) {
 	return s.seals, err
 }
 
+// create makes a data key. While the master key is replaced it is stored under
+// both, see Rewrap.
 func (s *sealedStore) create() (*secret.Bytes, seal.ID, error) {
 	key := s.vault.pool.Random(dataKeySize)
 	id, err := seal.IDOf(key)
+	masters := s.vault.masters
 	if err == nil {
-		var wrapped []byte
-		if wrapped, err = s.vault.wrap(s.org, key); err == nil {
-			err = s.ciphertexts.Seal(kindDataKey, wrapped)
-		}
+		err = s.wrapAs(kindDataKey, masters[len(masters)-1], key)
+	}
+	if err == nil && len(masters) > 1 {
+		err = s.wrapAs(kindNextDataKey, masters[0], key)
 	}
 	if err != nil {
 		key.Wipe()
 		return nil, id, err
 	}
 	return key, id, nil
+}
+
+func (s *sealedStore) wrapAs(name string, m *master, key *secret.Bytes) error {
+	wrapped, err := s.vault.wrap(m, s.org, key)
+	if err != nil {
+		return err
+	}
+	return s.ciphertexts.Seal(name, wrapped)
 }
 
 // opening returns the data key that sealed an item.
@@ -139,16 +147,12 @@ func (s *sealedStore) opening(sealed []byte) (*seal.Key, error) {
 		s.opens.Store(key)
 		return key, err
 	}
-	wrapped, err := s.ciphertexts.Sealed(kindDataKey)
+	key, actual, err := s.vault.dataKey(s.org, s.ciphertexts)
 	if err != nil {
 		return nil, err
 	}
-	if wrapped == nil {
+	if key == nil {
 		return nil, fmt.Errorf("the organization %q has no data key", s.org)
-	}
-	key, actual, err := s.vault.unwrap(s.org, wrapped)
-	if err != nil {
-		return nil, err
 	}
 	return s.keep(key, actual) // if it is not the right one, it will not open
 }

@@ -117,7 +117,7 @@ func TestWrongMasterKey(t *testing.T) {
 	wrong := masterOf(2)
 	wrong.name = "file /etc/latchkey/master.key"
 	bad, badIssuer := openVault(t, wrong)
-	const want = "the master key from file /etc/latchkey/master.key does not open this database"
+	const want = "does not open this database; it needs the one with the fingerprint "
 	for name, call := range map[string]func() error{
 		"Check":       func() error { return bad.Check(instance) },
 		"server keys": func() error { _, err := bad.LoadOrCreateServerKeys(instance); return err },
@@ -159,37 +159,43 @@ func (broken) Name() string { return "broken" }
 
 func (b broken) Unseal(func(*[32]byte) error) error { return b.err }
 
-// A rewrap of many organizations is killed half-way and started over, while a
-// server that holds both keys goes on.
+// A rewrap of many organizations is killed half-way and started over. At every
+// moment each server opens everything: one with the old key alone, one with both,
+// and, when all have both, one with the new key alone.
 func TestRewrap(t *testing.T) {
-	from, clerk := openVault(t, masterOf(1))
-	to, toIssuer := openVault(t, masterOf(2))
-	both, bothIssuer, err := OpenBoth(masterOf(2), masterOf(1))
-	if err != nil {
-		t.Fatal(err)
+	type node struct {
+		vault  *Vault
+		issuer *Issuer
 	}
-	defer both.Close()
-
+	nodes := map[string]node{}
+	for name, masters := range map[string][]Unsealer{"old": {masterOf(1)}, "both": {masterOf(2), masterOf(1)}, "new": {masterOf(2)}} {
+		v, c := openVault(t, masters...)
+		nodes[name] = node{v, c}
+	}
 	orgs := []string{Instance}
 	shelves := map[string]*memory{Instance: newMemory()}
-	serverKeys, err := from.LoadOrCreateServerKeys(shelves[Instance])
+	serverKeys, err := nodes["old"].vault.LoadOrCreateServerKeys(shelves[Instance])
 	if err != nil {
 		t.Fatal(err)
 	}
-	publics := map[string][]byte{}
-	for i := range 9 {
-		org := fmt.Sprint("org", i)
-		orgs, shelves[org] = append(orgs, org), newMemory()
-		if publics[org], err = session(t, from, clerk, org, shelves[org]).CreateKey("k", curve.KeySecp256k1); err != nil {
+	create := func(by, org string) {
+		t.Helper()
+		if shelves[org] == nil {
+			orgs, shelves[org] = append(orgs, org), newMemory()
+		}
+		if _, err := session(t, nodes[by].vault, nodes[by].issuer, org, shelves[org]).CreateKey("k", curve.KeySecp256k1); err != nil {
 			t.Fatal(err)
 		}
 	}
+	for i := range 9 {
+		create("old", fmt.Sprint("org", i))
+	}
 	orgs, shelves["empty"] = append(orgs, "empty"), newMemory()
 
-	usable := func(v *Vault, c *Issuer, org string) error {
-		if org == "empty" {
-			return nil
-		}
+	seeds := 0
+	open := func(by, org string) error {
+		v := nodes[by].vault
+		v.ring.wipe() // no key is remembered
 		if org == Instance {
 			again, err := v.LoadOrCreateServerKeys(shelves[org])
 			if err == nil && again.SignerPublicKey() != serverKeys.SignerPublicKey() {
@@ -197,13 +203,29 @@ func TestRewrap(t *testing.T) {
 			}
 			return err
 		}
-		_, err := session(t, v, c, org, shelves[org]).SignDigest("k", curve.KeySecp256k1, [32]byte{1})
-		return err
+		s := session(t, v, nodes[by].issuer, org, shelves[org])
+		if _, err := s.SignDigest("k", curve.KeySecp256k1, [32]byte{1}); err != nil {
+			return err
+		}
+		seeds++
+		return s.CreateSeed(fmt.Sprint("seed", seeds), 12) // it can seal, too
 	}
-	shelves["org4"].failing = errStore // the power goes out here
-	rewrap := func(from, to *Vault) (changed int, err error) {
+	opened := func(when string, by ...string) {
+		t.Helper()
+		for _, name := range by {
+			for _, org := range orgs {
+				if len(shelves[org].items) == 0 {
+					continue
+				}
+				if err := open(name, org); err != nil {
+					t.Errorf("%s, %s, %s: %v", when, name, org, err)
+				}
+			}
+		}
+	}
+	rewrap := func(by string) (changed int, err error) {
 		for _, org := range orgs {
-			did, err := Rewrap(from, to, org, shelves[org])
+			did, err := nodes[by].vault.Rewrap(org, shelves[org])
 			if err != nil {
 				return changed, err
 			}
@@ -213,68 +235,101 @@ func TestRewrap(t *testing.T) {
 		}
 		return changed, nil
 	}
-	changed, err := rewrap(from, to)
-	if !errors.Is(err, errStore) || changed != 5 {
+	shelves["org4"].failing = errStore // the power goes out here
+	if changed, err := rewrap("both"); !errors.Is(err, errStore) || changed != 5 {
 		t.Fatalf("the first run: %d, %v", changed, err)
 	}
-	for _, org := range orgs {
-		if err := usable(both, bothIssuer, org); err != nil {
-			t.Errorf("half-way, with both keys, %s: %v", org, err)
+	shelves["org4"].failing = nil
+	opened("half-way", "old", "both")
+	for _, want := range []int{5, 0} {
+		if changed, err := rewrap("both"); err != nil || changed != want {
+			t.Fatalf("a further run: %d, %v", changed, err)
 		}
+	}
+	create("both", "empty")
+	opened("under both", "old", "both", "new")
+
+	// From here on every server knows the new key.
+	shelves["org4"].failing = errStore
+	if changed, err := rewrap("new"); !errors.Is(err, errStore) || changed != 5 {
+		t.Fatalf("the first run with the new key: %d, %v", changed, err)
 	}
 	shelves["org4"].failing = nil
-	changed, err = rewrap(both, both) // the live server finishes the work
-	if err != nil || changed != 5 {
-		t.Fatalf("the second run: %d, %v", changed, err)
+	opened("half-way to the new key", "both", "new")
+	if changed, err := rewrap("new"); err != nil || changed != 6 {
+		t.Fatalf("a further run with the new key: %d, %v", changed, err)
 	}
-	if changed, err = rewrap(from, to); err != nil || changed != 0 {
-		t.Fatalf("the third run: %d, %v", changed, err)
+	create("both", "late") // by a server that is restarted last
+	opened("with the new key", "both", "new")
+	for _, by := range []string{"both", "new", "new"} {
+		want := 0
+		if by == "new" && shelves["late"].items[kindNextDataKey] != nil {
+			want = 1
+		}
+		if changed, err := rewrap(by); err != nil || changed != want {
+			t.Fatalf("%s at last: %d, %v", by, changed, err)
+		}
 	}
-	fresh, freshIssuer := openVault(t, masterOf(2))
-	stale, staleIssuer := openVault(t, masterOf(1))
+	opened("at last", "both", "new")
 	for _, org := range orgs {
-		if err := usable(fresh, freshIssuer, org); err != nil {
-			t.Errorf("with the new key, %s: %v", org, err)
-		}
-		if err := usable(to, toIssuer, org); err != nil {
-			t.Errorf("with the new key, %s: %v", org, err)
-		}
-		if err := usable(stale, staleIssuer, org); err == nil && org != "empty" {
+		if err := open("old", org); err == nil {
 			t.Errorf("the old key still opens %s", org)
 		}
 	}
-	// What a server with both keys makes is under the new one.
-	if err := session(t, both, bothIssuer, "empty", shelves["empty"]).CreateSeed("s", 12); err != nil {
+}
+
+// A server with the old key alone leaves what another one prepares.
+func TestRewrapLeavesWhatOthersDo(t *testing.T) {
+	from, clerk := openVault(t, masterOf(1))
+	both, _ := openVault(t, masterOf(2), masterOf(1))
+	ciphertexts := newMemory()
+	if err := session(t, from, clerk, testOrg, ciphertexts).CreateSeed("s", 12); err != nil {
 		t.Fatal(err)
 	}
-	if changed, err := rewrap(from, to); err != nil || changed != 0 {
-		t.Errorf("after that: %d, %v", changed, err)
+	if changed, err := both.Rewrap(testOrg, ciphertexts); !changed || err != nil {
+		t.Fatal(changed, err)
+	}
+	if changed, err := from.Rewrap(testOrg, ciphertexts); changed || err != nil || ciphertexts.items[kindNextDataKey] == nil {
+		t.Errorf("the old key: %v, %v", changed, err)
+	}
+	// A second replacement that begins before the first has ended.
+	third, clerk3 := openVault(t, masterOf(3), masterOf(2))
+	if changed, err := third.Rewrap(testOrg, ciphertexts); !changed || err != nil {
+		t.Fatal(changed, err)
+	}
+	for _, v := range []*Vault{both, third} {
+		if changed, err := v.Rewrap(testOrg, ciphertexts); changed && v == third || err != nil {
+			t.Errorf("after the next replacement began: %v, %v", changed, err)
+		}
+	}
+	if err := session(t, third, clerk3, testOrg, ciphertexts).CreateSeed("s2", 12); err != nil {
+		t.Error(err)
 	}
 }
 
 func TestRewrapRefusesWhatItCannotOpen(t *testing.T) {
 	from, clerk := openVault(t, masterOf(1))
-	to, _ := openVault(t, masterOf(2))
-	third, _ := openVault(t, masterOf(3))
+	both, _ := openVault(t, masterOf(2), masterOf(1))
+	wrong, _ := openVault(t, masterOf(2), masterOf(3))
 	ciphertexts := newMemory()
 	if err := session(t, from, clerk, testOrg, ciphertexts).CreateSeed("s", 12); err != nil {
 		t.Fatal(err)
 	}
 	before := bytes.Clone(ciphertexts.items[kindDataKey])
-	if _, err := Rewrap(third, to, testOrg, ciphertexts); err == nil {
+	if _, err := wrong.Rewrap(testOrg, ciphertexts); err == nil {
 		t.Error("a rewrap with a wrong old key")
 	}
-	if _, err := Rewrap(from, to, "another organization", ciphertexts); err == nil {
+	if _, err := both.Rewrap("another organization", ciphertexts); err == nil {
 		t.Error("a rewrap for a wrong organization")
 	}
-	if _, err := Rewrap(from, from, "another organization", ciphertexts); err == nil {
+	if _, err := from.Rewrap("another organization", ciphertexts); err == nil {
 		t.Error("a data key of another organization is left alone")
 	}
-	if !bytes.Equal(before, ciphertexts.items[kindDataKey]) {
+	if !bytes.Equal(before, ciphertexts.items[kindDataKey]) || ciphertexts.items[kindNextDataKey] != nil {
 		t.Error("a refused rewrap changed the ciphertexts")
 	}
 	ciphertexts.items[kindDataKey] = []byte("x")
-	if _, err := Rewrap(from, to, testOrg, ciphertexts); err == nil {
+	if _, err := both.Rewrap(testOrg, ciphertexts); err == nil {
 		t.Error("a rewrap of rubbish")
 	}
 }

@@ -133,7 +133,7 @@ func TestClosedVaultRefuses(t *testing.T) {
 	if err := s.vault.Check(ciphertexts); err == nil {
 		t.Error("a closed vault checks")
 	}
-	if _, err := Rewrap(s.vault, s.vault, testOrg, ciphertexts); err == nil {
+	if _, err := s.vault.Rewrap(testOrg, ciphertexts); err == nil {
 		t.Error("a closed vault rewraps")
 	}
 	if _, err := s.vault.LoadOrCreateServerKeys(ciphertexts); err == nil {
