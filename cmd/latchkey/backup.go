@@ -14,14 +14,14 @@ import (
 )
 
 type backupCommand struct {
-	Config string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server."`
-	Data   string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server."`
+	Config string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server; this or --data."`
+	Data   string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server; this or --config."`
 	Out    string `required:"" placeholder:"FILE" help:"New file for the copy; an existing one is never overwritten."`
 }
 
 type restoreCommand struct {
-	Config  string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server."`
-	Data    string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server; it is created if need be."`
+	Config  string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server; this or --data."`
+	Data    string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server, this or --config; it is created if need be."`
 	From    string `required:"" placeholder:"FILE" help:"File that 'latchkey backup' made."`
 	SHA256  string `name:"sha256" placeholder:"HEX" help:"Refuse a file with another SHA-256 than 'latchkey backup' printed."`
 	Replace bool   `help:"Put a database that is already there aside."`

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -62,6 +64,9 @@ func (cmd callCommand) Run(ctx context.Context) error {
 		return err
 	}
 	// No server is needed to say what is wrong.
+	if err := jsonProblem(given); err != nil {
+		return invalid(fmt.Errorf("the parameters must be JSON: %w; nothing was sent", err))
+	}
 	if err := op.check(given); err != nil {
 		return invalid(err)
 	}
@@ -102,11 +107,7 @@ func (cmd *callCommand) find(catalog *activity.Catalog) (*operation, error) {
 	case cmd.Operation == "":
 		return nil, errors.New("name an operation; latchkey call --list shows all")
 	case op.path == nil && op.query == nil:
-		text := fmt.Sprintf("there is no operation %q", cmd.Operation)
-		if guess := suggest.Name(cmd.Operation, len(cmd.Operation)/3+1, operationNames(catalog)); guess != "" {
-			text += fmt.Sprintf("; is %s meant?", guess)
-		}
-		return nil, errors.New(text + "\n  latchkey call --list shows all")
+		return nil, fmt.Errorf("%w\n  latchkey call --list shows all", noOperation(cmd.Operation, catalog))
 	case op.path == nil:
 		if cmd.Type != "" {
 			return nil, fmt.Errorf("%s is a query, which has no --type", op.name)
@@ -121,6 +122,23 @@ func (cmd *callCommand) find(catalog *activity.Catalog) (*operation, error) {
 		}
 	}
 	return op, nil
+}
+
+// noOperation says that there is no such operation, and which one was probably
+// meant.
+func noOperation(name string, catalog *activity.Catalog) error {
+	// As some clients write them: createWallet.
+	var snake strings.Builder
+	for _, r := range name {
+		if r >= 'A' && r <= 'Z' {
+			snake.WriteByte('_')
+		}
+		snake.WriteRune(unicode.ToLower(r))
+	}
+	if guess := suggest.Name(snake.String(), len(name)/3+1, operationNames(catalog)); guess != "" {
+		return fmt.Errorf("there is no operation %q; is %s meant?", name, guess)
+	}
+	return fmt.Errorf("there is no operation %q", name)
 }
 
 func operationNames(catalog *activity.Catalog) []string {

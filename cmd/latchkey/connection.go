@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -69,11 +72,46 @@ func (c *connection) client() (*client.Client, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
 	}
+	if err := checkURL(c.URL); err != nil {
+		return nil, err
+	}
 	stamper, err := c.stamper()
 	if err != nil {
 		return nil, err
 	}
 	return &client.Client{BaseURL: c.URL, Stamper: stamper, OrganizationID: c.Organization}, nil
+}
+
+// jsonProblem says why a text is not JSON, and where; nil: it is.
+func jsonProblem(text []byte) error {
+	if jsontext.Value(text).IsValid() {
+		return nil
+	}
+	first := strings.TrimSpace(string(text))
+	if yaml := regexp.MustCompile(`^(---|#|- |[A-Za-z_][A-Za-z0-9_]*:(\s|$))`); yaml.MatchString(first) {
+		return errors.New("this looks like YAML; write JSON, such as {\"name\": \"value\"}")
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(text))
+	if _, err := d.ReadValue(); err != nil {
+		at := min(int(d.InputOffset()), len(text))
+		var syntax *jsontext.SyntacticError
+		if errors.As(err, &syntax) {
+			at = min(int(syntax.ByteOffset), len(text))
+		}
+		before := text[:at]
+		line := bytes.Count(before, []byte("\n")) + 1
+		column := at - (bytes.LastIndexByte(before, '\n') + 1) + 1
+		return fmt.Errorf("line %d, column %d is not JSON", line, column)
+	}
+	return errors.New("there is more after the end of the value")
+}
+
+// checkURL refuses what is no address of a server.
+func checkURL(text string) error {
+	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
+		return nil
+	}
+	return fmt.Errorf("--url must begin with http:// or https://; is http://%s meant?", strings.TrimPrefix(text, "//"))
 }
 
 // readText gives the text of an argument: @FILE is in a file, - on standard
@@ -104,6 +142,9 @@ func printReply(reply []byte) error {
 func readable(err error) error {
 	var refusal *client.Error
 	if !errors.As(err, &refusal) {
+		if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {
+			return fmt.Errorf("%w; if this port speaks TLS, the address begins with https://", err)
+		}
 		return err
 	}
 	head := fmt.Sprintf("refused with HTTP %d", refusal.Status)

@@ -92,6 +92,10 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server
 	if err := file.ensureOrganization(ctx, s); err != nil {
 		return err
 	}
+	if !srv.Loopback() {
+		fmt.Fprintf(os.Stderr, "latchkey: %s can be reached from other machines: this is a server for development, "+
+			"without TLS, which accepts tokens of issuers on this machine and writes codes to a folder; use serve for others\n", cmd.Listen)
+	}
 	cmd.greet(c, file)
 	return srv.Run(ctx)
 }

@@ -22,8 +22,8 @@ import (
 )
 
 type initCommand struct {
-	Config       string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server."`
-	Data         string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server."`
+	Config       string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server; this or --data."`
+	Data         string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server; this or --config."`
 	Organization string `required:"" placeholder:"NAME" help:"Name of the organization."`
 	User         string `required:"" placeholder:"NAME" help:"Name of its root user."`
 	Email        string `placeholder:"ADDRESS" help:"E-mail address of the root user."`

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -51,7 +52,7 @@ func run() int {
 	parser := kong.Must(&c, kong.Name("latchkey"),
 		kong.Description("Self-hosted wallet and access control."),
 		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
-	command, err := parser.Parse(os.Args[1:])
+	command, err := parser.Parse(arguments(os.Args[1:]))
 	if err != nil {
 		parser.FatalIfErrorf(err)
 	}
@@ -60,6 +61,20 @@ func run() int {
 		return exitCode(err)
 	}
 	return 0
+}
+
+// arguments takes --version, -v and help for what they mean elsewhere.
+func arguments(given []string) []string {
+	if len(given) == 0 {
+		return given
+	}
+	switch given[0] {
+	case "--version", "-v":
+		return []string{"version"}
+	case "help":
+		return append(slices.Clone(given[1:]), "--help")
+	}
+	return given
 }
 
 // exitCode reports why a command failed, unless it has said so itself.

@@ -58,7 +58,7 @@ func (cmd *requestCommand) find() (string, *activity.CompiledOp, error) {
 	if strings.HasPrefix(cmd.Operation, "/") {
 		return cmd.Operation, nil, nil
 	}
-	return "", nil, fmt.Errorf("there is no operation %q; a path must begin with /", cmd.Operation)
+	return "", nil, fmt.Errorf("%w; a path begins with /", noOperation(cmd.Operation, catalog))
 }
 
 // body is the request as it will be signed.
@@ -68,8 +68,11 @@ func (cmd *requestCommand) body(newest *activity.CompiledOp, submit bool) ([]byt
 		return given, err
 	}
 	members := map[string]jsontext.Value{}
+	if err := jsonProblem(given); err != nil {
+		return nil, fmt.Errorf("the body must be a JSON object: %w; --exact sends it as it is", err)
+	}
 	if err := json.Unmarshal(given, &members); err != nil {
-		return nil, errors.New("the body must be a JSON object; --exact sends it as it is")
+		return nil, errors.New("the body must be a JSON object, with each name once; --exact sends it as it is")
 	}
 	if _, whole := members["parameters"]; submit && !whole {
 		members = map[string]jsontext.Value{"parameters": given}

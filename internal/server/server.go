@@ -281,6 +281,9 @@ func (s *Server) BaseURL() string {
 	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(s.address.Port))
 }
 
+// Loopback reports whether only this machine can reach the server.
+func (s *Server) Loopback() bool { return s.address.IP.IsLoopback() }
+
 // Run answers requests and sends messages until ctx ends, then lets those under
 // way finish.
 func (s *Server) Run(ctx context.Context) error {

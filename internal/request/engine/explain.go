@@ -68,7 +68,12 @@ func (e *Engine) Explain(ctx context.Context, r Request) (*Reply, error) {
 // supposed finds the operation that is asked about, and the time to suppose.
 func (e *Engine) supposed(asked *ExplainRequest) (op *activity.CompiledOp, now time.Time, err error) {
 	op, now = e.Catalog.Op(asked.Type), e.Now()
-	if op == nil || op.Govern.By == decide.Vote {
+	if op != nil && op.Govern.By == decide.Vote {
+		return nil, now, fault.Fields("", []fault.Field{{
+			Path: "type", Description: "is a vote, which no policy decides; explain the activity that it approves or rejects",
+		}})
+	}
+	if op == nil {
 		return nil, now, fault.Fields("", []fault.Field{{Path: "type", Description: "is not the type of an activity that can be submitted"}})
 	}
 	if asked.Time != "" {

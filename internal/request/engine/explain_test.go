@@ -102,7 +102,7 @@ func TestExplain(t *testing.T) {
 			part string
 		}{
 			"an unknown type":     {"ACTIVITY_TYPE_NOTHING", nil, "type"},
-			"a vote":              {"ACTIVITY_TYPE_APPROVE_ACTIVITY", nil, "type"},
+			"a vote":              {"ACTIVITY_TYPE_APPROVE_ACTIVITY", nil, "explain the activity that it approves"},
 			"an unknown approver": {kind, m{"approvers": []any{s.Root.OrganizationID}}, "user"},
 			"no approvers":        {kind, m{"approvers": []any{}}, "approvers"},
 			"a bad time":          {kind, m{"time": "tomorrow"}, "time"},

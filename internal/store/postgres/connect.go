@@ -78,6 +78,25 @@ func (db *DB) validate(ctx context.Context, conn *pgconn.PgConn) error {
 	return write(ctx, conn, barrierSQL)
 }
 
+// causeFirst puts what the server said before what the driver tried: it tries a
+// connection with TLS, then one without, and tells of both.
+func causeFirst(err error) error {
+	said, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return err
+	}
+	help := ""
+	switch said.Code {
+	case "28P01", "28000": // invalid_password, invalid_authorization_specification
+		help = "; check user and password in store"
+	case "3D000": // invalid_catalog_name
+		help = "; create it first (CREATE DATABASE), or name another one in store"
+	default:
+		return err
+	}
+	return fmt.Errorf("%s%s: %w", said.Message, help, err)
+}
+
 // readWrite refuses a connection on which nothing can be written.
 func readWrite(ctx context.Context, c *pgconn.PgConn) error {
 	err := pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, c)

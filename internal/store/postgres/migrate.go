@@ -22,6 +22,10 @@ const selectSchema = `SELECT coalesce(max(version), 0) FROM migrations`
 func migrate(ctx context.Context, conn *pgx.Conn, all []migration.Step) error {
 	for attempt := 0; ; attempt++ {
 		err := migrateOnce(ctx, conn, all)
+		switch code(err) {
+		case "42703", "42804", "23502": // undefined_column, datatype_mismatch, not_null_violation
+			return fmt.Errorf("this database is not Latchkey's: it has a table \"migrations\" of another application; use a database of its own (%w)", err)
+		}
 		if err == nil || attempt == maxRetries || !raced(err) {
 			return err
 		}

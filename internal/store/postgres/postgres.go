@@ -88,7 +88,7 @@ type DB struct {
 func Open(ctx context.Context, url string, cfg Config) (*DB, error) {
 	db, err := open(ctx, url, cfg)
 	if err != nil {
-		return nil, fmt.Errorf("opening the PostgreSQL database: %w", err)
+		return nil, fmt.Errorf("opening the PostgreSQL database: %w", causeFirst(err))
 	}
 	return db, nil
 }

@@ -206,3 +206,28 @@ func benchmark(b *testing.B, fn func(*testing.B, store.Driver)) {
 	defer func() { _ = db.Close() }()
 	fn(b, db)
 }
+
+// TestOpenSaysWhy: what the server refused comes first, and what to do.
+func TestOpenSaysWhy(t *testing.T) {
+	url := pgtest.URL(t)
+	c, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = postgres.Open(t.Context(), strings.Replace(url, c.Database, "no_such_database", 1), postgres.Config{})
+	if err == nil || !strings.HasPrefix(err.Error(), `opening the PostgreSQL database: database "no_such_database" does not exist; create it first`) {
+		t.Errorf("no such database: %v", err)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), `CREATE TABLE migrations (name text NOT NULL)`); err != nil {
+		t.Fatal(err)
+	}
+	_, err = postgres.Open(t.Context(), url, postgres.Config{})
+	if err == nil || !strings.Contains(err.Error(), "this database is not Latchkey's") {
+		t.Errorf("a database of another application: %v", err)
+	}
+}

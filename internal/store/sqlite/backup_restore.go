@@ -92,6 +92,9 @@ func (r Restoring) run(ctx context.Context) (s Summary, aside string, err error)
 // replaced may be a broken one that an operator still wants to examine.
 func putAside(path string, now time.Time) (aside string, err error) {
 	aside = path + ".replaced-" + now.UTC().Format("20060102T150405Z")
+	for n := 2; size(aside) >= 0; n++ { // within the same second
+		aside = fmt.Sprintf("%s.replaced-%s-%d", path, now.UTC().Format("20060102T150405Z"), n)
+	}
 	for _, suffix := range []string{"", "-wal"} {
 		if n := size(path + suffix); n < 0 || n == 0 && suffix != "" {
 			continue

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -328,5 +329,35 @@ func TestUnwritable(t *testing.T) {
 	}
 	if err := named(errors.New("another")); errors.Is(err, store.ErrIO) {
 		t.Error(err)
+	}
+}
+
+// TestPutAsideTwice keeps both databases that were replaced within one second.
+func TestPutAsideTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "latchkey.db")
+	now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+	for i, want := range []string{".replaced-20261115T120000Z", ".replaced-20261115T120000Z-2", ".replaced-20261115T120000Z-3"} {
+		if err := os.WriteFile(path, []byte{byte(i)}, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		aside, err := putAside(path, now)
+		if err != nil || aside != path+want {
+			t.Fatalf("%s, %v", aside, err)
+		}
+		if err := os.Remove(path); err != nil { // the caller replaces it
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(aside); err != nil || len(text) != 1 || text[0] != byte(i) {
+			t.Errorf("%x, %v", text, err)
+		}
+	}
+}
+
+// TestOwner says whose files they are, also before there are any.
+func TestOwner(t *testing.T) {
+	dir := t.TempDir()
+	want := fmt.Sprintf("%s belongs to user %d, and this is user %d", dir, os.Geteuid(), os.Geteuid())
+	if got := owner(filepath.Join(dir, "latchkey.db.lock")); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

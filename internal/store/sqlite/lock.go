@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,6 +19,9 @@ var ErrInUse = errors.New("the database is in use by another latchkey process: s
 // The kernel releases it however the process ends; the file stays.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, os.ErrPermission) {
+		return nil, fmt.Errorf("%w; %s: run as the same user, or give the files to this one with chown", err, owner(path))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -35,6 +39,18 @@ func lockFile(path string) (*os.File, error) {
 		return nil, ErrInUse
 	}
 	return nil, fmt.Errorf("locking: %w", err)
+}
+
+// owner says whose a file, or else its folder, is.
+func owner(path string) string {
+	for _, name := range []string{path, filepath.Dir(path)} {
+		if info, err := os.Stat(name); err == nil {
+			if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+				return fmt.Sprintf("%s belongs to user %d, and this is user %d", name, stat.Uid, os.Geteuid())
+			}
+		}
+	}
+	return fmt.Sprintf("this is user %d", os.Geteuid())
 }
 
 // createFile makes the database file readable by its owner only; SQLite gives

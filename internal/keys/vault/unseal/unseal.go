@@ -16,6 +16,8 @@ import (
 	"io/fs"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"latchkey/internal/secretfile"
 )
 
@@ -129,10 +131,12 @@ func Env(name string) *Source {
 // to its end, and closes it. It works once.
 func FD(n int) *Source {
 	return &Source{name: fmt.Sprintf("file descriptor %d", n), read: func() ([]byte, error) {
-		file := os.NewFile(uintptr(n), "master key")
-		if n < 0 || file == nil {
-			return nil, errors.New("there is no such descriptor")
+		// What this process opened itself is closed on exec, what it was started
+		// with is not: another number may be a socket or a database of ours.
+		if flags, err := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC != 0 {
+			return nil, fmt.Errorf("the process was not started with such a descriptor; in a shell: %d<FILE", n)
 		}
+		file := os.NewFile(uintptr(n), "master key")
 		defer file.Close()
 		return readAll(file)
 	}}
