@@ -195,7 +195,8 @@ func TestLameDuck(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
-	if _, err := http.Get(srv.BaseURL() + "/healthz"); err == nil {
+	if conn, err := net.Dial("tcp", strings.TrimPrefix(srv.BaseURL(), "http://")); err == nil {
+		_ = conn.Close()
 		t.Error("it still listens")
 	}
 }
