@@ -9,7 +9,13 @@ func Name(name string, most int, known []string) string {
 	lower := strings.ToLower(name)
 	best, least := "", most+1
 	for _, k := range known {
-		if d := distance(lower, strings.ToLower(k)); d < least {
+		candidate := strings.ToLower(k)
+		// There are at least as many changes as the lengths differ by: a long text
+		// costs nothing.
+		if max(len(lower)-len(candidate), len(candidate)-len(lower)) >= least {
+			continue
+		}
+		if d := distance(lower, candidate); d < least {
 			best, least = k, d
 		}
 	}
