@@ -29,13 +29,13 @@ type restoreCommand struct {
 
 // Run copies the database of a server, which may be running.
 func (cmd backupCommand) Run(ctx context.Context) error {
-	store, err := initCommand{Config: cmd.Config, Data: cmd.Data}.storeURL()
+	from, err := installation(cmd.Config, cmd.Data)
 	if err != nil {
 		return err
 	}
-	path, ok := strings.CutPrefix(store, "sqlite:")
+	path, ok := strings.CutPrefix(from.Store, "sqlite:")
 	if !ok {
-		return usePostgres(store, "Run", func(url string) string {
+		return usePostgres(from.Store, "Run", func(url string) string {
 			return "(umask 077; pg_dump --format=custom --file=" + quote(cmd.Out) + " --dbname=" + quote(url) + ")"
 		})
 	}
@@ -80,7 +80,11 @@ func (cmd restoreCommand) Run(ctx context.Context) error {
 // the file of its dev server: that may be the reason to restore.
 func (cmd restoreCommand) storeURL() (string, error) {
 	if cmd.Data == "" {
-		return initCommand{Config: cmd.Config}.storeURL()
+		to, err := installation(cmd.Config, "")
+		if err != nil {
+			return "", err
+		}
+		return to.Store, nil
 	}
 	return dataStore(cmd.Data), os.MkdirAll(cmd.Data, 0o700)
 }

@@ -63,7 +63,7 @@ func (cmd devCommand) Run(ctx context.Context) error {
 }
 
 func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server.Bound, s *store.Store) error {
-	keys, err := server.OpenKeys(ctx, s, "file:"+filepath.Join(cmd.Data, "master.key"), "")
+	keys, err := server.OpenKeys(ctx, s, dataMasterKey(cmd.Data), "")
 	if err != nil {
 		return err
 	}
@@ -104,6 +104,9 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server
 func dataStore(dir string) string { return "sqlite:" + dataFile(dir) }
 
 func dataFile(dir string) string { return filepath.Join(dir, "latchkey.db") }
+
+// dataMasterKey is the master key of a data folder.
+func dataMasterKey(dir string) string { return "file:" + filepath.Join(dir, "master.key") }
 
 func devPath(dir string) string { return filepath.Join(dir, "dev.json") }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"latchkey/internal/schema"
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
+	"latchkey/internal/store"
 	"latchkey/internal/store/sqlite"
 )
 
@@ -49,11 +49,11 @@ func (cmd initCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--public-key: %w", err)
 	}
-	url, err := cmd.storeURL()
+	where, err := installation(cmd.Config, cmd.Data)
 	if err != nil {
 		return err
 	}
-	s, err := server.OpenStore(ctx, url)
+	s, err := server.OpenStore(ctx, where.Store)
 	if errors.Is(err, sqlite.ErrInUse) {
 		return fmt.Errorf("%w; nothing was changed", err)
 	}
@@ -65,7 +65,7 @@ func (cmd initCommand) Run(ctx context.Context) error {
 		UserID: ids.New(), UserName: cmd.User, UserEmail: cmd.Email,
 		APIKeyID: ids.New(), APIKeyName: "Root key", PublicKey: key.String(), KeyType: domain.APIKeyType(c),
 	}
-	err = engine.CreateOrganization(ctx, s, f, cmd.Duplicate, time.Now())
+	err = cmd.create(ctx, s, where, f)
 	if errors.Is(err, engine.ErrNameTaken) {
 		err = fmt.Errorf("%w: %q; use another name, or --duplicate to have two with this one", err, cmd.Organization)
 	}
@@ -77,6 +77,17 @@ func (cmd initCommand) Run(ctx context.Context) error {
 		UserID         string `json:"userId"`
 		APIKeyID       string `json:"apiKeyId"`
 	}{f.OrganizationID, f.UserID, f.APIKeyID})
+}
+
+// create creates the organization. Its rows are marked, so that it needs the
+// master key, which in a new installation it makes.
+func (cmd initCommand) create(ctx context.Context, s *store.Store, where *config.Config, f engine.NewOrganization) error {
+	keys, err := server.OpenKeys(ctx, s, where.MasterKey, where.PreviousMasterKey)
+	if err != nil {
+		return err
+	}
+	defer keys.Vault.Close()
+	return engine.CreateOrganization(ctx, s, f, cmd.Duplicate, time.Now())
 }
 
 func (cmd initCommand) check() error {
@@ -92,26 +103,4 @@ func (cmd initCommand) check() error {
 		return errors.New(strings.Join(mistakes, "; "))
 	}
 	return nil
-}
-
-func (cmd initCommand) storeURL() (string, error) {
-	if cmd.Data != "" {
-		if _, err := os.Stat(cmd.Data); err != nil {
-			return "", fmt.Errorf("--data: %w", err)
-		}
-		if _, err := readDevFile(cmd.Data); err == nil && !exists(dataFile(cmd.Data)) {
-			return "", fmt.Errorf("the dev server of %s keeps its data elsewhere; name that store in a config file and use --config", cmd.Data)
-		}
-		return dataStore(cmd.Data), nil
-	}
-	c, err := config.Load(cmd.Config)
-	if err != nil {
-		return "", err
-	}
-	return c.Store, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

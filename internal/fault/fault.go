@@ -26,6 +26,7 @@ const (
 	ResourceExhausted Code = 8
 	Internal          Code = 13
 	Unavailable       Code = 14
+	DataLoss          Code = 15
 	Unauthenticated   Code = 16
 )
 
@@ -38,6 +39,7 @@ var statuses = map[Code]int{
 	ResourceExhausted: http.StatusTooManyRequests,
 	Internal:          http.StatusInternalServerError,
 	Unavailable:       http.StatusServiceUnavailable,
+	DataLoss:          http.StatusInternalServerError,
 	Unauthenticated:   http.StatusUnauthorized,
 }
 
@@ -68,6 +70,7 @@ const (
 	ReasonTooManyOTPs         Reason = "MAX_OTP_INITIATED"
 	ReasonRateLimitExceeded   Reason = "RATE_LIMIT_EXCEEDED" // of a resource: there is too much of it already
 	ReasonRateLimited         Reason = "RATE_LIMITED"        // too many requests a second: the same one later may pass
+	ReasonIntegrity           Reason = "INTEGRITY"           // what is stored is not what was written
 	ReasonUnspecified         Reason = "UNSPECIFIED"
 )
 

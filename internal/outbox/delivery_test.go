@@ -355,6 +355,11 @@ func leftIn(t *testing.T, storeURL string) (all []*domain.Message) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	keys, err := server.OpenKeys(t.Context(), s, MasterKey(t, storeURL), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keys.Vault.Close()
 	err = s.Outbox(t.Context(), func(messages store.Table[domain.Message]) (err error) {
 		all, err = messages.List("", 0)
 		return err

@@ -15,12 +15,12 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/ids"
 	"latchkey/internal/keys/vault"
-	"latchkey/internal/keys/vault/unseal"
 	"latchkey/internal/outbox/notify"
 	"latchkey/internal/request/api"
 	"latchkey/internal/store"
 	"latchkey/internal/store/postgres"
 	"latchkey/internal/store/sqlite"
+	"latchkey/internal/store/storetest"
 	"latchkey/internal/test/testkit"
 )
 
@@ -58,7 +58,7 @@ func open(t *testing.T, url string) *store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := store.New(driver)
+	s := storetest.Store(t, driver)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -81,16 +81,8 @@ func newQueueAt(t *testing.T, url string) *queue {
 
 func serverKeys(t *testing.T, s *store.Store) (keys *vault.ServerKeys) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "master.key")
-	if err := unseal.Create(file); err != nil {
-		t.Fatal(err)
-	}
-	v, _, err := vault.Open(unseal.File(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(v.Close)
-	err = s.Instance(t.Context(), func(tx *store.Tx) (err error) {
+	v := storetest.Vault(t)
+	err := s.Instance(t.Context(), func(tx *store.Tx) (err error) {
 		keys, err = v.LoadOrCreateServerKeys(tx.Ciphertexts())
 		return err
 	})

@@ -30,9 +30,9 @@ type KeyServices struct {
 // which nothing is sealed yet. The caller closes the vault.
 func OpenKeys(ctx context.Context, s *store.Store, source, previous string) (keys KeyServices, err error) {
 	var sealed bool
-	err = s.Instance(ctx, func(tx *store.Tx) (err error) {
-		sealed, err = vault.HasData(tx.Ciphertexts())
-		return err
+	err = s.Bootstrap(ctx, func(c store.Ciphertexts, _ bool) (_ *vault.RowKeys, err error) {
+		sealed, err = vault.HasData(c)
+		return nil, err
 	})
 	if err != nil {
 		return KeyServices{}, err
@@ -71,6 +71,20 @@ func openKeys(ctx context.Context, s *store.Store, source, previous string) (key
 		return KeyServices{}, err
 	}
 	keys.Decider = decide.New(issuer) // and nothing else gets it
+	err = s.Bootstrap(ctx, func(c store.Ciphertexts, isNew bool) (*vault.RowKeys, error) {
+		rows, err := keys.Vault.LoadRowKeys(c)
+		switch {
+		case err != nil || rows != nil:
+			return rows, err
+		case !isNew:
+			return nil, errNotAdopted
+		}
+		return keys.Vault.CreateRowKeys(c)
+	})
+	if err != nil {
+		keys.Vault.Close()
+		return KeyServices{}, err
+	}
 	err = s.Instance(ctx, func(tx *store.Tx) error {
 		keys.ServerKeys, err = keys.Vault.LoadOrCreateServerKeys(tx.Ciphertexts())
 		return err
@@ -81,6 +95,9 @@ func openKeys(ctx context.Context, s *store.Store, source, previous string) (key
 	}
 	return keys, nil
 }
+
+var errNotAdopted = errors.New("the database is of a version that did not mark its rows yet: " +
+	"stop all servers, make a backup, and run latchkey migrate --adopt once")
 
 // makeMasterKey makes the file that a source names, if it is missing: a new
 // installation gets its master key at its first start. It returns the name of the

@@ -157,6 +157,11 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	srv := &Server{config: c, log: log, store: s, vault: keys.Vault, after: time.After}
 	srv.certificate.Store(b.certificate)
 	metrics := api.NewMetrics()
+	s.OnFinding(func(f store.Finding) {
+		metrics.IntegrityFailure()
+		log.Error("a stored record is not used; see docs/integrity.md",
+			"organization", f.Org, "kind", f.Kind, "id", f.ID, "finding", f.What)
+	})
 	srv.outbox = outbox.New(outbox.Config{
 		Store: s, Keys: keys.ServerKeys, Router: b.router, Log: log, Metrics: metrics, Now: time.Now, Poll: poll(c),
 	})

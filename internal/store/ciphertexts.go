@@ -17,7 +17,7 @@ func (c Ciphertexts) Sealed(name string) ([]byte, error) {
 	}
 	return Derived(c.tx, ciphertextKind+" "+name, func() ([]byte, error) {
 		c.tx.noteUncachedRead(ciphertextKind)
-		return c.tx.store.driver.Get(c.tx.ctx, c.tx.org, ciphertextKind, name)
+		return c.tx.get(ciphertextKind, name)
 	})
 }
 
@@ -42,7 +42,7 @@ func (c Ciphertexts) write(name string, body []byte) {
 
 // Names lists the names, to find what is no longer needed.
 func (c Ciphertexts) Names() ([]string, error) {
-	items, err := c.tx.store.driver.Scan(c.tx.ctx, c.tx.org, ciphertextKind, Range{})
+	items, err := c.tx.scan(ciphertextKind, Range{})
 	names := make([]string, len(items))
 	for i, item := range items {
 		names[i] = item.ID

@@ -12,6 +12,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/ids"
 	"latchkey/internal/store"
+	"latchkey/internal/store/storetest"
 )
 
 // TestDerived makes what follows from records once for each version.
@@ -131,7 +132,7 @@ func TestDerivedStays(t *testing.T) {
 			}
 		}
 		// What another server changed is not known here.
-		must(t, store.New(driver).Update(t.Context(), org, func(tx *store.Tx) error {
+		must(t, storetest.Store(t, driver).Update(t.Context(), org, func(tx *store.Tx) error {
 			id++
 			return tx.Users().Insert(&domain.User{ID: fmt.Sprint(id), Name: fmt.Sprint(id)})
 		}))
@@ -148,7 +149,7 @@ func TestDerivedStays(t *testing.T) {
 // an older state of another, or anything older than what was acknowledged before.
 func TestDerivedFollows(t *testing.T) {
 	eachDriver(t, func(t *testing.T, s *store.Store, driver store.Driver, org string) {
-		c := &counter{servers: []*store.Store{s, store.New(driver)}, org: org, stored: kinds()["stored"]}
+		c := &counter{servers: []*store.Store{s, storetest.Store(t, driver)}, org: org, stored: kinds()["stored"]}
 		must(t, s.Update(t.Context(), org, c.insert))
 		const rounds = 60
 		var wait sync.WaitGroup

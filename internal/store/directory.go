@@ -63,12 +63,19 @@ func (s *Store) Children(ctx context.Context, parent, key, after string, limit i
 	if after != "" {
 		r.From = key + separator + after + "\x20" // after all entries of that child
 	}
+	rows, err := s.rowsOf(parent)
+	if err != nil {
+		return nil, err
+	}
 	for {
-		entries, err := s.driver.Scan(ctx, parent, directoryKind, r)
+		entries, err := rows.scan(ctx, directoryKind, r)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range entries {
+			if e.Body == nil {
+				continue // not ours
+			}
 			parts := strings.Split(strings.TrimPrefix(e.ID, key+separator), separator)
 			if len(parts) != 2 {
 				continue // of a longer key that begins like ours

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"latchkey/internal/keys/vault"
 )
 
 // Driver is what a database must be able to do. It knows organizations,
@@ -197,4 +199,7 @@ type Change struct {
 	// New says that the item must not be there yet: it is for an item of
 	// another organization, of which only one writer may be the first.
 	New bool
+
+	sum    string         // of the head to which the row belongs; empty: to none
+	before *vault.RowMark // of the row that was there; nil: none was
 }

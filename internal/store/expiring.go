@@ -21,7 +21,12 @@ func (s *Store) Expiring(ctx context.Context, after string, limit int) ([]string
 // listed are the organizations with an entry of a kind among what belongs to the
 // installation.
 func (s *Store) listed(ctx context.Context, kind, after string, limit int) ([]string, error) {
-	entries, err := s.driver.Scan(ctx, instanceOrg, kind, Range{From: after + "\x01", Limit: limit})
+	rows, err := s.rowsOf(instanceOrg)
+	if err != nil {
+		return nil, err
+	}
+	// One that is not ours makes the caller visit an organization, and no more.
+	entries, err := rows.scan(ctx, kind, Range{From: after + "\x01", Limit: limit})
 	orgs := make([]string, len(entries))
 	for i, e := range entries {
 		orgs[i] = e.ID

@@ -57,7 +57,7 @@ func (t Table[T]) owner(index, key string) (string, error) {
 		return all.unique[index][key], nil
 	}
 	t.tx.noteUncachedRead(t.kind.Name)
-	id, err := t.tx.store.driver.Get(t.tx.ctx, t.tx.org, t.indexKind(index), key)
+	id, err := t.tx.get(t.indexKind(index), key)
 	return string(id), err
 }
 
@@ -74,7 +74,7 @@ func (t Table[T]) Lookup(id string) (*T, error) {
 		return all.byID[id], nil
 	}
 	t.tx.noteUncachedRead(t.kind.Name)
-	body, err := t.tx.store.driver.Get(t.tx.ctx, t.tx.org, t.kind.Name, id)
+	body, err := t.tx.get(t.kind.Name, id)
 	if err != nil || body == nil {
 		return nil, err
 	}
@@ -98,19 +98,27 @@ func (t Table[T]) listResidents(after string) ([]*T, error) {
 func (t Table[T]) listStored(after string, limit int) ([]*T, error) {
 	t.tx.noteUncachedRead(t.kind.Name)
 	r := Range{From: after + "\x01", Limit: limit} // the least id that is greater, for ids hold no control characters
-	items, err := t.tx.store.driver.Scan(t.tx.ctx, t.tx.org, t.kind.Name, r)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]*T, 0, len(items))
-	for _, item := range items {
-		value, err := t.decode(item)
+	list := []*T{}
+	for {
+		items, err := t.tx.scan(t.kind.Name, r)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, value)
+		for _, item := range items {
+			if item.Body == nil {
+				continue // reported; the others are as they were
+			}
+			value, err := t.decode(item.Item)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		if limit == 0 || len(items) < limit || len(list) >= limit {
+			return list, nil
+		}
+		r.From = items[len(items)-1].ID + "\x01"
 	}
-	return list, nil
 }
 
 // listEntryID is the id of an entry of a list index.
@@ -127,21 +135,24 @@ func (t Table[T]) listIndexed(index, key, after string, limit int) ([]*T, error)
 	}
 	var list []*T
 	for {
-		entries, err := t.tx.store.driver.Scan(t.tx.ctx, t.tx.org, t.indexKind(index), r)
+		entries, err := t.tx.scan(t.indexKind(index), r)
 		if err != nil {
 			return nil, err
 		}
 		for _, entry := range entries {
 			id := string(entry.Body)
-			if entry.ID != listEntryID(key, id) {
-				continue // of a longer key that begins like ours
+			if entry.Body == nil || entry.ID != listEntryID(key, id) {
+				continue // not ours, or of a longer key that begins like this one
 			}
-			body, err := t.tx.store.driver.Get(t.tx.ctx, t.tx.org, t.kind.Name, id)
+			body, err := t.tx.get(t.kind.Name, id)
+			if err == nil && body == nil {
+				err = t.gone(id)
+			}
+			if isFinding(err) {
+				continue // reported; the others are as they were
+			}
 			if err != nil {
 				return nil, err
-			}
-			if body == nil {
-				return nil, errStale // it was deleted between the two reads
 			}
 			value, err := t.decode(Item{ID: id, Body: body})
 			if err != nil {
@@ -154,6 +165,15 @@ func (t Table[T]) listIndexed(index, key, after string, limit int) ([]*T, error)
 		}
 		r.From = entries[len(entries)-1].ID + "\x01"
 	}
+}
+
+// gone is the error for a record to which an index refers and which is not there.
+func (t Table[T]) gone(id string) error {
+	// It may have been deleted between the two reads.
+	if err := t.tx.store.checkVersion(t.tx.ctx, t.tx.org, t.tx.version); err != nil {
+		return err
+	}
+	return t.tx.store.found(Finding{t.tx.org, t.kind.Name, id, isGone})
 }
 
 func (t Table[T]) decode(item Item) (*T, error) {

@@ -19,7 +19,7 @@ import (
 const outboxOrg = "outbox"
 
 var messages = Kind[domain.Message]{
-	Name: "message", Label: "message",
+	Name: "message", Label: "message", Unguarded: true,
 	ID: func(m *domain.Message) string { return m.ID },
 }
 

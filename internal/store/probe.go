@@ -56,10 +56,14 @@ func (s *Store) write(ctx context.Context) error {
 		if err != nil || version == 0 {
 			return err
 		}
-		err = s.driver.Commit(ctx, &Commit{
+		c := &Commit{
 			Org: instanceOrg, Version: version,
 			Changes: []Change{{Org: instanceOrg, Kind: "probe", ID: "ready", Body: []byte("{}")}},
-		})
+		}
+		if err := s.markAll(c); err != nil {
+			return err
+		}
+		err = s.driver.Commit(ctx, c)
 		if !errors.Is(err, ErrConflict) {
 			return err
 		}

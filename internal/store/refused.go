@@ -18,7 +18,11 @@ const refusedKind = "refused"
 // it and those that were kept for the user on the same day have at most most
 // bytes together. Then it is counted when the transaction commits.
 func (tx *Tx) KeepRefused(userID, day, activityID string, size, most int) (bool, error) {
-	entries, err := tx.store.driver.Scan(tx.ctx, instanceOrg, refusedKind, Range{From: userID + separator, To: userID + "\x20"})
+	rows, err := tx.store.rowsOf(instanceOrg)
+	if err != nil {
+		return false, err
+	}
+	entries, err := rows.scan(tx.ctx, refusedKind, Range{From: userID + separator, To: userID + "\x20"})
 	if err != nil {
 		return false, err
 	}
@@ -28,6 +32,9 @@ func (tx *Tx) KeepRefused(userID, day, activityID string, size, most int) (bool,
 		if !strings.HasPrefix(e.ID, today) {
 			tx.outside = append(tx.outside, Change{Org: instanceOrg, Kind: refusedKind, ID: e.ID}) // of a day that is over
 			continue
+		}
+		if e.Body == nil {
+			continue // not ours
 		}
 		kept, err := strconv.Atoi(string(e.Body))
 		if err != nil {

@@ -1,19 +1,21 @@
 package store
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 
+	"latchkey/internal/keys/vault"
 	"latchkey/internal/lru"
 )
 
 // snapshot is what is known of one organization at one version.
 type snapshot struct {
 	version int64
+	head    atomic.Pointer[head]
 	mu      sync.Mutex
 	caches  []*kindCache // few
 }
@@ -101,6 +103,7 @@ type residents[T any] struct {
 	ids    []string // sorted
 	byID   map[string]*T
 	unique map[string]map[string]string // index, key -> id
+	marks  map[string]vault.RowMark
 }
 
 // load returns the kind's records at the transaction's version.
@@ -112,7 +115,16 @@ func load[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
 	if c.residents != nil {
 		return c.residents.(*residents[T]), nil
 	}
-	found, err := read(tx.ctx, tx.store.driver, tx.org, kind)
+	found, err := readAll(tx, kind)
+	if err == nil {
+		c.residents = found
+	}
+	return found, err
+}
+
+// readAll reads a whole kind, and makes certain that it is whole.
+func readAll[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
+	found, err := read(tx, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -121,25 +133,33 @@ func load[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
 	if err := tx.store.checkVersion(tx.ctx, tx.org, tx.version); err != nil {
 		return nil, err
 	}
-	c.residents = found
+	if err := tx.checkSum(kind.sum(), found.marks); err != nil {
+		return nil, err
+	}
 	return found, nil
 }
 
-func read[T any](ctx context.Context, d Driver, org string, kind *Kind[T]) (*residents[T], error) {
-	items, err := d.Scan(ctx, org, kind.Name, Range{})
+func read[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
+	items, err := tx.scan(kind.Name, Range{})
 	if err != nil {
 		return nil, err
 	}
-	all := &residents[T]{byID: make(map[string]*T, len(items)), unique: map[string]map[string]string{}}
+	all := &residents[T]{
+		byID: make(map[string]*T, len(items)), unique: map[string]map[string]string{},
+		marks: make(map[string]vault.RowMark, len(items)),
+	}
 	for _, index := range kind.Unique {
 		all.unique[index.Name] = map[string]string{}
 	}
 	for _, item := range items {
+		if item.Body == nil {
+			continue // the sum will not be right
+		}
 		value := new(T)
 		if err := json.Unmarshal(item.Body, value); err != nil {
-			return nil, damaged(org, kind.Name, item.ID, err)
+			return nil, damaged(tx.org, kind.Name, item.ID, err)
 		}
-		all.byID[item.ID] = value
+		all.byID[item.ID], all.marks[item.ID] = value, item.mark
 		for _, index := range kind.Unique {
 			for _, key := range index.keys(value) {
 				all.unique[index.Name][key] = item.ID

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"latchkey/internal/fault"
+	"latchkey/internal/keys/vault"
 )
 
 // ErrNoOrganization says that there is no such organization. Callers decide
@@ -47,6 +48,9 @@ type Store struct {
 	queues [256]sync.Mutex
 	seed   maphash.Seed
 	probe  probe
+	// keys mark the rows; nil until [Store.Bootstrap].
+	keys      *vault.RowKeys
+	onFinding func(Finding)
 }
 
 // New returns a store over a driver, which it owns from then on.
@@ -109,6 +113,11 @@ func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx)
 	if err := fn(tx); err != nil {
 		return s.readResult(ctx, tx, err)
 	}
+	return s.commit(ctx, tx)
+}
+
+// commit makes durable what a transaction wrote.
+func (s *Store) commit(ctx context.Context, tx *Tx) error {
 	commit, err := tx.commit()
 	if err != nil {
 		return err
@@ -121,11 +130,16 @@ func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx)
 	}
 	var failed error
 	commit.During = func() { failed = tx.duringCommit() }
+	if err := s.markAll(commit); err != nil {
+		return err
+	}
 	err = s.driver.Commit(ctx, commit)
-	if err == nil && commit.Raises() && version > 0 {
+	if err == nil && commit.Raises() && tx.version > 0 {
 		// No other commit came between: the next version is this one and what
 		// was written.
-		s.snapshots.get(org, version+1).inherit(tx.snapshot, tx.changedKinds())
+		next := s.snapshots.get(tx.org, tx.version+1)
+		next.inherit(tx.snapshot, tx.changedKinds())
+		next.head.Store(tx.nextHead)
 	}
 	return cmp.Or(err, failed)
 }

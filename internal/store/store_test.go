@@ -12,6 +12,7 @@ import (
 	"latchkey/internal/store"
 	"latchkey/internal/store/postgres"
 	"latchkey/internal/store/sqlite"
+	"latchkey/internal/store/storetest"
 	"latchkey/internal/test/pgtest"
 )
 
@@ -38,7 +39,7 @@ func eachDriver(t *testing.T, test func(t *testing.T, s *store.Store, driver sto
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := store.New(driver)
+			s := storetest.Store(t, driver)
 			t.Cleanup(func() {
 				if err := s.Close(); err != nil {
 					t.Error(err)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"slices"
 
 	"latchkey/internal/fault"
@@ -19,6 +20,9 @@ type Kind[T any] struct {
 	// Directory are the keys by which the parent of an organization finds it
 	// among its children; see [Store.Children]. nil: there are none.
 	Directory func(*T) []string
+	// Unguarded says that rows of the kind are also written in commits of other
+	// organizations: they are in no head, and that one is missing is not noticed.
+	Unguarded bool
 	// Expires says that records of the kind end by themselves: the
 	// organizations that have some are known; see [Store.Expiring].
 	Expires bool
@@ -67,7 +71,11 @@ func (t Table[T]) Find(index, key string) (*T, error) {
 	if err != nil || id == "" {
 		return nil, err
 	}
-	return t.Lookup(id)
+	value, err := t.Lookup(id)
+	if err == nil && value == nil {
+		err = t.gone(id)
+	}
+	return value, err
 }
 
 // List returns the records after an id, ordered by id, which is the order of
@@ -91,6 +99,14 @@ func (t Table[T]) List(after string, limit int) ([]*T, error) {
 func (t Table[T]) All() ([]*T, error) {
 	if t.kind.Resident && t.tx.snapshot.cacheOf(t.kind.Name).loaded() {
 		return t.List("", 0)
+	}
+	if t.kind.Resident {
+		t.tx.noteUncachedRead(t.kind.Name)
+		all, err := readAll(t.tx, t.kind)
+		if err != nil {
+			return nil, err
+		}
+		return t.merge(slices.Collect(maps.Values(all.byID)), "", 0, func(*T) bool { return true }), nil
 	}
 	stored, err := t.listStored("", 0)
 	if err != nil {

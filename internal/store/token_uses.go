@@ -16,7 +16,7 @@ import (
 // refuses one, which then runs again and finds it.
 
 var tokenUses = Kind[domain.TokenUse]{
-	Name: "token-use", Label: "use of a token",
+	Name: "token-use", Label: "use of a token", Unguarded: true,
 	ID: (*domain.TokenUse).ID,
 }
 
@@ -27,7 +27,11 @@ func (tx *Tx) UseToken(u *domain.TokenUse) (first bool, err error) {
 	if slices.ContainsFunc(tx.outside, func(c Change) bool { return c.Kind == use.Kind && c.ID == use.ID }) {
 		return false, nil
 	}
-	recorded, err := tx.store.driver.Get(tx.ctx, use.Org, use.Kind, use.ID)
+	rows, err := tx.store.rowsOf(use.Org)
+	if err != nil {
+		return false, err
+	}
+	recorded, err := rows.get(tx.ctx, use.Kind, use.ID)
 	if err != nil || recorded != nil {
 		return false, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"latchkey/internal/domain"
+	"latchkey/internal/keys/vault"
 )
 
 // Tx sees one organization. It cannot name another that exists; it can create
@@ -25,6 +26,11 @@ type Tx struct {
 	replaces bool
 	created  []*Tx
 	outside  []Change // items of the outbox and the instance, which no version guards
+	own      *rows    // what reads the organization's rows; see [Tx.rows]
+	// priors are the marks of the rows that were read one by one, by kind and id;
+	// nil for one that is not there.
+	priors   map[[2]string]*vault.RowMark
+	nextHead *head // what the commit writes, if it raises the version
 	// duringCommit is what [Tx.DuringCommit] was given.
 	duringCommit func() error
 	reads
@@ -32,7 +38,7 @@ type Tx struct {
 
 // anyWrites is what a transaction wrote of one kind.
 type anyWrites interface {
-	changes() ([]Change, error)
+	changes(*Tx) ([]Change, error)
 	// directory returns the changes of the parent's directory.
 	directory(parent, child string) []Change
 	// dirty reports whether anything was written at all.
@@ -110,6 +116,9 @@ func (tx *Tx) Activities(q ActivityQuery) ([]*domain.Activity, error) {
 	list := make([]*domain.Activity, 0, len(found))
 	for i := range found {
 		a, err := tx.activityOf(&found[i], nil)
+		if isFinding(err) {
+			continue // it was reported; the others are as they were
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -121,6 +130,13 @@ func (tx *Tx) Activities(q ActivityQuery) ([]*domain.Activity, error) {
 
 func (tx *Tx) activityOf(stored *ActivityRow, err error) (*domain.Activity, error) {
 	if err != nil || stored == nil {
+		return nil, err
+	}
+	r, err := tx.rows()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.activity(stored); err != nil {
 		return nil, err
 	}
 	a := &domain.Activity{
@@ -140,9 +156,21 @@ func (tx *Tx) commit() (*Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Changes = append(changes, tx.outside...)
+	if c.Activity == nil && len(changes) == 0 && len(tx.outside) == 0 && len(tx.created) == 0 {
+		return nil, nil
+	}
+	c.Changes = changes
+	if c.Raises() {
+		if c.Changes, err = tx.withHead(changes); err != nil {
+			return nil, err
+		}
+	}
+	c.Changes = append(c.Changes, tx.outside...)
 	for _, child := range tx.created {
 		changes, err := child.changes()
+		if err == nil {
+			changes, err = child.withHead(changes)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -152,10 +180,80 @@ func (tx *Tx) commit() (*Commit, error) {
 		c.Creates = append(c.Creates, child.org)
 		c.Changes = append(c.Changes, changes...)
 	}
-	if c.Activity == nil && len(c.Changes) == 0 && len(c.Creates) == 0 {
+	return c, nil
+}
+
+// withHead adds the head that follows from the changes of the organization
+// itself.
+func (tx *Tx) withHead(changes []Change) ([]Change, error) {
+	if headless(tx.org) {
+		return changes, nil
+	}
+	before, err := tx.head()
+	if err != nil {
+		return nil, err
+	}
+	r, err := tx.rows()
+	if err != nil {
+		return nil, err
+	}
+	tx.nextHead = before.next(r.key, changes)
+	written, err := tx.nextHead.seal(r.key)
+	return append(changes, written), err
+}
+
+// rows reads the rows of the organization.
+func (tx *Tx) rows() (_ *rows, err error) {
+	if tx.own == nil {
+		tx.own, err = tx.store.rowsOf(tx.org)
+	}
+	return tx.own, err
+}
+
+// get reads one item of the organization, nil when there is none, and remembers
+// its mark for the head.
+func (tx *Tx) get(kind, id string) ([]byte, error) {
+	r, err := tx.rows()
+	if err != nil {
+		return nil, err
+	}
+	row, err := r.get(tx.ctx, kind, id)
+	if err != nil {
+		return nil, err
+	}
+	if tx.priors == nil {
+		tx.priors = map[[2]string]*vault.RowMark{}
+	}
+	if row == nil {
+		tx.priors[[2]string{kind, id}] = nil
 		return nil, nil
 	}
-	return c, nil
+	tx.priors[[2]string{kind, id}] = &row.mark
+	return row.Body, nil
+}
+
+// scan reads items of the organization. The body of one that is not ours is nil.
+func (tx *Tx) scan(kind string, in Range) ([]storedRow, error) {
+	r, err := tx.rows()
+	if err != nil {
+		return nil, err
+	}
+	return r.scan(tx.ctx, kind, in)
+}
+
+// prior is the mark of a row that the transaction replaces, nil when there is
+// none. Mostly it was read before.
+func (tx *Tx) prior(kind, id string) (*vault.RowMark, error) {
+	if mark, ok := tx.priors[[2]string{kind, id}]; ok {
+		return mark, nil
+	}
+	if tx.version == 0 {
+		return nil, nil
+	}
+	if _, err := tx.get(kind, id); err != nil {
+		return nil, err
+	}
+	return tx.priors[[2]string{kind, id}], nil
 }
 
 // changes renders what was written of the organization itself.
@@ -165,7 +263,7 @@ func (tx *Tx) changes() (all []Change, err error) {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(tx.tables)) {
-		changes, err := tx.tables[name].changes()
+		changes, err := tx.tables[name].changes(tx)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +279,11 @@ func (tx *Tx) changes() (all []Change, err error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(tx.sealed)) {
-		all = append(all, Change{Kind: ciphertextKind, ID: name, Body: tx.sealed[name]})
+		before, err := tx.prior(ciphertextKind, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Change{Kind: ciphertextKind, ID: name, Body: tx.sealed[name], sum: restSum, before: before})
 	}
 	return append(all, tx.rewraps()...), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"latchkey/internal/fault"
+	"latchkey/internal/keys/vault"
 )
 
 // This file holds what a transaction wrote and has not committed yet.
@@ -23,6 +24,17 @@ type writes[T any] struct {
 // row is one changed record: nil before when it is new, nil after when it is
 // deleted.
 type row[T any] struct{ before, after *T }
+
+// sum is the sum of the organization's head to which rows of a kind belong.
+func (k *Kind[T]) sum() string {
+	switch {
+	case k.Unguarded:
+		return ""
+	case k.Resident:
+		return k.Name
+	}
+	return restSum
+}
 
 func (t Table[T]) put(id string, before, after *T) error {
 	w := t.writes()
@@ -77,37 +89,93 @@ func (t Table[T]) writes() *writes[T] {
 }
 
 // changes renders what was written for the driver, in a fixed order.
-func (w *writes[T]) changes() ([]Change, error) {
+func (w *writes[T]) changes(tx *Tx) ([]Change, error) {
 	var all []Change
 	for _, id := range slices.Sorted(maps.Keys(w.rows)) {
 		r := w.rows[id]
+		var before *vault.RowMark
+		if r.before != nil && !w.kind.Unguarded {
+			var err error
+			if before, err = w.prior(tx, id); err != nil {
+				return nil, err
+			}
+		}
 		switch {
 		case r.after != nil:
 			body, err := json.Marshal(r.after)
 			if err != nil {
 				return nil, fmt.Errorf("encoding %s %s: %w", w.kind.Label, id, err)
 			}
-			all = append(all, Change{Kind: w.kind.Name, ID: id, Body: body})
+			all = append(all, Change{Kind: w.kind.Name, ID: id, Body: body, sum: w.kind.sum(), before: before})
 		case r.before != nil:
-			all = append(all, Change{Kind: w.kind.Name, ID: id})
+			all = append(all, Change{Kind: w.kind.Name, ID: id, sum: w.kind.sum(), before: before})
 		}
 	}
 	if w.kind.Resident {
 		return all, nil // its indexes are built when it is loaded
 	}
+	indexes, err := w.indexChanges(tx)
+	return append(all, indexes...), err
+}
+
+// prior is the mark of a stored record.
+func (w *writes[T]) prior(tx *Tx, id string) (*vault.RowMark, error) {
+	if !w.kind.Resident {
+		return tx.prior(w.kind.Name, id)
+	}
+	all, err := load(tx, w.kind)
+	if err != nil {
+		return nil, err
+	}
+	mark, ok := all.marks[id]
+	if !ok {
+		return nil, nil
+	}
+	return &mark, nil
+}
+
+// indexChanges renders the changes of the stored indexes. What is there already
+// follows from the records as they were.
+func (w *writes[T]) indexChanges(tx *Tx) (all []Change, err error) {
+	r, err := tx.rows()
+	if err != nil {
+		return nil, err
+	}
+	entry := func(kind, key, id string) *vault.RowMark {
+		mark := itemMark(r.key, kind, key, []byte(id))
+		return &mark
+	}
 	for _, index := range w.kind.Unique {
+		kind := w.kind.Name + "." + index.Name
+		owners := map[string]string{}
+		for id, r := range w.rows {
+			for _, key := range index.keys(r.before) {
+				owners[key] = id
+			}
+		}
 		keys := w.unique[index.Name]
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
-			change := Change{Kind: w.kind.Name + "." + index.Name, ID: key}
+			change := Change{Kind: kind, ID: key, sum: w.kind.sum()}
+			if owner, ok := owners[key]; ok {
+				change.before = entry(kind, key, owner)
+			}
 			if id := keys[key]; id != "" {
 				change.Body = []byte(id)
 			}
-			all = append(all, change)
+			if change.Body != nil || change.before != nil {
+				all = append(all, change)
+			}
 		}
 	}
 	for _, index := range w.kind.Lists {
+		kind := w.kind.Name + "." + index.Name
 		for _, id := range slices.Sorted(maps.Keys(w.rows)) {
-			all = append(all, w.listChanges(index, id)...)
+			for _, change := range w.listChanges(index, id) {
+				if change.sum = w.kind.sum(); change.Body == nil {
+					change.before = entry(kind, change.ID, id)
+				}
+				all = append(all, change)
+			}
 		}
 	}
 	return all, nil

@@ -17,6 +17,7 @@ const (
 	kindDataKey       = "data-key"  // one, without an id
 	kindNextDataKey   = NextDataKey // the same key again, while the master key is replaced
 	kindServerKeys    = "identity"  // one, without an id
+	kindRowRoot       = "row-root"  // one, without an id
 	kindSeed          = "seed"
 	kindKey           = "key"
 	kindTarget        = "target"

@@ -12,6 +12,8 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
+	"latchkey/internal/keys/vault"
+	"latchkey/internal/keys/vault/unseal"
 	"latchkey/internal/policy"
 	"latchkey/internal/request/decide"
 	"latchkey/internal/request/engine"
@@ -61,6 +63,15 @@ func (f *File) Run(ctx context.Context) (_ *Report, err error) {
 	}
 	s := store.New(db)
 	defer func() { err = errors.Join(err, s.Close()) }()
+	v, _, err := vault.Open(unseal.Random())
+	if err != nil {
+		return nil, err
+	}
+	defer v.Close()
+	err = s.Bootstrap(ctx, func(c store.Ciphertexts, _ bool) (*vault.RowKeys, error) { return v.CreateRowKeys(c) })
+	if err != nil {
+		return nil, err
+	}
 	if err := s.CreateOrganization(ctx, organization, f.insert); err != nil {
 		return nil, fmt.Errorf("creating the organization of %s: %w", f.Path, err)
 	}
@@ -69,8 +80,8 @@ func (f *File) Run(ctx context.Context) (_ *Report, err error) {
 	}))
 }
 
-// insert fills the organization. There is no vault, and no key in it: nothing
-// of this is ever executed.
+// insert fills the organization. There is no key in its vault: nothing of this is
+// ever executed.
 func (f *File) insert(tx *store.Tx) error {
 	err := tx.Organizations().Insert(&domain.Organization{
 		ID: organization, Name: "Policy test", RootQuorum: f.quorum, CreatedAt: epoch, UpdatedAt: epoch,

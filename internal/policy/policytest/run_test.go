@@ -15,6 +15,7 @@ import (
 	"latchkey/internal/request/ops"
 	"latchkey/internal/store"
 	"latchkey/internal/store/sqlite"
+	"latchkey/internal/store/storetest"
 )
 
 // Transactions of half an ether to a payee, and of 250 tokens.
@@ -149,7 +150,7 @@ func TestRehearseRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := store.New(db)
+	s := storetest.Store(t, db)
 	defer s.Close()
 	if err := s.CreateOrganization(t.Context(), organization, f.insert); err != nil {
 		t.Fatal(err)

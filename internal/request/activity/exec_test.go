@@ -14,6 +14,7 @@ import (
 	"latchkey/internal/request/decide"
 	"latchkey/internal/store"
 	"latchkey/internal/store/sqlite"
+	"latchkey/internal/store/storetest"
 )
 
 type signParams struct {
@@ -38,7 +39,7 @@ func TestExecNeedsItsRuling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := store.New(driver)
+	s := storetest.Store(t, driver)
 	defer s.Close()
 	for _, org := range []string{"one", "two"} {
 		if err := s.CreateOrganization(t.Context(), org, func(tx *store.Tx) error {

@@ -19,6 +19,7 @@ type Metrics struct {
 	inFlight prometheus.Gauge
 	messages *prometheus.CounterVec
 	waiting  prometheus.Gauge
+	damaged  prometheus.Counter
 }
 
 // What became of an attempt to send a message.
@@ -45,6 +46,9 @@ func NewMetrics() *Metrics {
 		messages: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "latchkey_messages_total", Help: "Mail and SMS that this server sent, will try again, or gave up.",
 		}, []string{"outcome"}),
+		damaged: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "latchkey_integrity_failures_total", Help: "Reads that found a stored record that this server did not write, or did not find one.",
+		}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "latchkey_messages_waiting", Help: "Mail and SMS of all servers that wait to be sent, counted every few seconds.",
 		}),
@@ -52,7 +56,7 @@ func NewMetrics() *Metrics {
 	for _, outcome := range []string{sent, retried, failed} {
 		m.messages.WithLabelValues(outcome) // so that it is shown before it happens
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.messages, m.waiting,
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.messages, m.waiting, m.damaged,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -72,6 +76,9 @@ func (m *Metrics) observe(operation string, status int, took time.Duration) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Inc()
 	m.duration.WithLabelValues(operation).Observe(took.Seconds())
 }
+
+// IntegrityFailure counts a record that was not used.
+func (m *Metrics) IntegrityFailure() { m.damaged.Inc() }
 
 // MessageSent counts a message that was sent.
 func (m *Metrics) MessageSent() { m.messages.WithLabelValues(sent).Inc() }

@@ -90,7 +90,7 @@ func SQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(),
 // both are written to a folder.
 func Start(t testing.TB, storeURL string, c config.Config) *Server {
 	t.Helper()
-	return StartWith(t, storeURL, c, masterKey(t, storeURL), "")
+	return StartWith(t, storeURL, c, MasterKey(t, storeURL), "")
 }
 
 // StartWith is [Start] with master keys of the test's own.
@@ -167,8 +167,8 @@ func patient(c config.Config) config.Config {
 	return c
 }
 
-// masterKey is the same for all nodes on one store.
-func masterKey(t testing.TB, storeURL string) string {
+// MasterKey is the same for all nodes on one store.
+func MasterKey(t testing.TB, storeURL string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "master.key")
 	if err := os.WriteFile(path, fmt.Appendf(nil, "%x\n", sha256.Sum256([]byte(storeURL))), 0o600); err != nil {

@@ -51,6 +51,15 @@ func (s *Source) Unseal(use func(master *[32]byte) error) error {
 	return use(&key)
 }
 
+// Random is a key that is kept nowhere: for a store that ends with the process.
+func Random() *Source {
+	return &Source{name: "nowhere", read: func() ([]byte, error) {
+		key := make([]byte, keySize)
+		rand.Read(key) // never fails: it ends the program instead
+		return hex.AppendEncode(nil, key), nil
+	}}
+}
+
 var errText = errors.New("it must be 32 bytes, written as 64 hex digits or in base64")
 
 // parse reads the text of a key. Space around it does not count.

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"latchkey/internal/server/config"
+)
+
+// installation is the store and the master key of a config file, or of the data
+// folder of a dev server.
+func installation(configFile, dataDir string) (*config.Config, error) {
+	if dataDir == "" {
+		return config.Load(configFile)
+	}
+	if _, err := os.Stat(dataDir); err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	if _, err := readDevFile(dataDir); err == nil && !exists(dataFile(dataDir)) {
+		return nil, fmt.Errorf("the dev server of %s keeps its data elsewhere; name that store in a config file and use --config", dataDir)
+	}
+	return &config.Config{Store: dataStore(dataDir), MasterKey: dataMasterKey(dataDir)}, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

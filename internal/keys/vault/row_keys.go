@@ -1,0 +1,158 @@
+package vault
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+
+	"latchkey/internal/keys/vault/internal/secret"
+)
+
+// RowKeys are the keys with which the store marks what it writes, so that it
+// uses and shows nothing else. They follow from one root, which is sealed among
+// the instance's ciphertexts and stays the same for the life of an installation,
+// also when the master key is replaced.
+type RowKeys struct {
+	vault *Vault
+	root  *secret.Bytes
+}
+
+const rowRootSize = 32
+
+// LoadRowKeys reads the root from the instance's ciphertexts; nil: there is
+// none.
+func (v *Vault) LoadRowKeys(s CiphertextStore) (*RowKeys, error) {
+	if err := v.enter(); err != nil {
+		return nil, err
+	}
+	defer v.leave()
+	d := &sealedStore{vault: v, org: Instance, ciphertexts: s}
+	root, err := d.get(kindRowRoot, "")
+	if err != nil || root == nil {
+		return nil, err
+	}
+	if root.Len() != rowRootSize {
+		root.Wipe()
+		return nil, errors.New("vault: the root of the row keys has an unknown form")
+	}
+	v.ring.hold(root)
+	return &RowKeys{v, root}, nil
+}
+
+// CreateRowKeys makes the root. It refuses a second one.
+func (v *Vault) CreateRowKeys(s CiphertextStore) (*RowKeys, error) {
+	if err := v.enter(); err != nil {
+		return nil, err
+	}
+	defer v.leave()
+	d := &sealedStore{vault: v, org: Instance, ciphertexts: s}
+	root := v.pool.Random(rowRootSize)
+	if err := d.put(kindRowRoot, "", root); err != nil {
+		root.Wipe()
+		return nil, err
+	}
+	v.ring.hold(root)
+	return &RowKeys{v, root}, nil
+}
+
+// Organization derives the keys of one organization. They are on the heap: make
+// them for a transaction, and forget them with it.
+func (k *RowKeys) Organization(org string) (*RowKey, error) {
+	if err := k.vault.enter(); err != nil {
+		return nil, err
+	}
+	defer k.vault.leave()
+	derived, err := hkdf.Expand(sha256.New, k.root.Raw(), "latchkey row keys\x00"+org, 3*sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("vault: the row keys of %q: %w", org, err)
+	}
+	key := &RowKey{org: org, tags: hmac.New(sha256.New, derived[:32])}
+	key.elements, key.heads = [32]byte(derived[32:64]), [32]byte(derived[64:])
+	clear(derived)
+	return key, nil
+}
+
+// String keeps the fields out of logs.
+func (*RowKeys) String() string { return "[row keys]" }
+
+// GoString keeps the fields out of logs.
+func (*RowKeys) GoString() string { return "[row keys]" }
+
+// RowKey marks the rows of one organization. It is not safe for concurrent
+// use.
+type RowKey struct {
+	org      string
+	tags     hash.Hash
+	elements [32]byte
+	heads    [32]byte
+}
+
+// RowMark says what a row is, and that this installation wrote it.
+type RowMark [32]byte
+
+// Mark computes the mark of a row from its parts, each of which counts with its
+// length.
+func (k *RowKey) Mark(parts ...[]byte) (mark RowMark) {
+	k.tags.Reset()
+	var length [4]byte
+	for _, part := range parts {
+		n := len(part)
+		length = [4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
+		k.tags.Write(length[:])
+		k.tags.Write(part)
+	}
+	k.tags.Sum(mark[:0])
+	return mark
+}
+
+// Element is what a row adds to a digest over many rows. It does not follow from
+// the mark without the key, so that no one else can find rows with a given sum.
+func (k *RowKey) Element(mark RowMark) (element [32]byte) {
+	h := hmac.New(sha256.New, k.elements[:])
+	h.Write(mark[:])
+	h.Sum(element[:0])
+	return element
+}
+
+// SealHead encrypts and authenticates a digest for one context.
+func (k *RowKey) SealHead(context, plain []byte) ([]byte, error) {
+	aead, err := k.aead()
+	if err != nil {
+		return nil, err
+	}
+	sealed := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
+	rand.Read(sealed) // never fails: it ends the program instead
+	return aead.Seal(sealed, sealed, plain, context), nil
+}
+
+// OpenHead is the reverse of [RowKey.SealHead].
+func (k *RowKey) OpenHead(context, sealed []byte) ([]byte, error) {
+	aead, err := k.aead()
+	if err != nil {
+		return nil, err
+	}
+	if len(sealed) < aead.NonceSize() {
+		return nil, errors.New("vault: the head is too short")
+	}
+	return aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], context)
+}
+
+func (k *RowKey) aead() (cipher.AEAD, error) {
+	block, err := aes.NewCipher(k.heads[:])
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+// String keeps the fields out of logs.
+func (*RowKey) String() string { return "[row key]" }
+
+// GoString keeps the fields out of logs.
+func (*RowKey) GoString() string { return "[row key]" }

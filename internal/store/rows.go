@@ -1,0 +1,175 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+
+	"latchkey/internal/keys/vault"
+)
+
+// Every row that counts is marked with a key of its organization that only the
+// vault has: a row that another program wrote, changed or moved is not used. The
+// mark is in front of the body, so that drivers need not know of it. Package
+// vault has the keys, head.go says how a missing row is noticed, and
+// docs/decisions/0026 why it is done this way.
+
+// markFormat is the first byte of a marked body; no body of an earlier version
+// begins with it.
+const markFormat = 0xA1
+
+const (
+	tagSize = 16 // how much of a mark is stored
+	prefix  = 1 + tagSize
+)
+
+// rows reads the rows of one organization and drops what is not ours.
+type rows struct {
+	store *Store
+	org   string
+	key   *vault.RowKey // nil: nothing is checked, see [Store.Bootstrap]
+}
+
+func (s *Store) rowsOf(org string) (*rows, error) {
+	if s.keys == nil {
+		return nil, errLocked
+	}
+	key, err := s.keys.Organization(org)
+	return &rows{s, org, key}, err
+}
+
+// storedRow is a row as it was read. The body of one that is not ours is nil.
+type storedRow struct {
+	Item
+	mark vault.RowMark
+}
+
+// get returns one item, nil when there is none.
+func (r *rows) get(ctx context.Context, kind, id string) (*storedRow, error) {
+	stored, err := r.store.driver.Get(ctx, r.org, kind, id)
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	row := r.open(kind, Item{id, stored})
+	if row.Body == nil {
+		return nil, r.store.found(Finding{r.org, kind, id, notOurs})
+	}
+	return &row, nil
+}
+
+// scan returns items in a range. One that is not ours is reported, and its body
+// is nil: it costs what needs it, and not all that was asked for with it.
+func (r *rows) scan(ctx context.Context, kind string, in Range) ([]storedRow, error) {
+	items, err := r.store.driver.Scan(ctx, r.org, kind, in)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]storedRow, len(items))
+	for i, item := range items {
+		if list[i] = r.open(kind, item); list[i].Body == nil {
+			_ = r.store.found(Finding{r.org, kind, item.ID, notOurs})
+		}
+	}
+	return list, nil
+}
+
+// activity checks an activity, and takes the mark from its body; a false one is
+// reported.
+func (r *rows) activity(a *ActivityRow) error {
+	tag, body, ok := cut(a.Body)
+	if ok && r.key != nil {
+		unmarked := *a
+		unmarked.Body = body
+		mark := activityMark(r.key, &unmarked)
+		ok = [tagSize]byte(mark[:tagSize]) == tag
+	}
+	if !ok {
+		return r.store.found(Finding{r.org, "activity", a.ID, notOurs})
+	}
+	a.Body = body
+	return nil
+}
+
+func (r *rows) open(kind string, item Item) storedRow {
+	row := storedRow{Item: Item{ID: item.ID}}
+	tag, body, ok := cut(item.Body)
+	switch {
+	case r.key == nil && !ok:
+		row.Body = item.Body // of a database that was not adopted yet
+	case r.key == nil:
+		row.Body = body
+	case ok:
+		row.mark = itemMark(r.key, kind, item.ID, body)
+		if [tagSize]byte(row.mark[:tagSize]) == tag {
+			row.Body = body
+		}
+	}
+	return row
+}
+
+// cut takes a stored body apart.
+func cut(stored []byte) (tag [tagSize]byte, body []byte, ok bool) {
+	if len(stored) < prefix || stored[0] != markFormat {
+		return tag, nil, false
+	}
+	return [tagSize]byte(stored[1:prefix]), stored[prefix:], true
+}
+
+func marked(mark vault.RowMark, body []byte) []byte {
+	stored := make([]byte, 0, prefix+len(body))
+	stored = append(stored, markFormat)
+	stored = append(stored, mark[:tagSize]...)
+	return append(stored, body...)
+}
+
+// The first part of what is marked keeps items and activities apart.
+var (
+	itemLabel     = []byte("latchkey item 1")
+	activityLabel = []byte("latchkey activity 1")
+)
+
+func itemMark(key *vault.RowKey, kind, id string, body []byte) vault.RowMark {
+	return key.Mark(itemLabel, []byte(kind), []byte(id), body)
+}
+
+func activityMark(key *vault.RowKey, a *ActivityRow) vault.RowMark {
+	time := binary.BigEndian.AppendUint64(nil, uint64(a.TimestampMs))
+	return key.Mark(activityLabel, []byte(a.ID), time, a.Fingerprint[:], []byte(a.Type), []byte(a.Status), a.Body)
+}
+
+// markAll puts the marks into a commit that is about to be made.
+func (s *Store) markAll(c *Commit) error {
+	known := map[string]*rows{}
+	of := func(org string) (*vault.RowKey, error) {
+		if r, ok := known[org]; ok {
+			return r.key, nil
+		}
+		r, err := s.rowsOf(org)
+		if err != nil {
+			return nil, err
+		}
+		known[org] = r
+		return r.key, nil
+	}
+	if c.Activity != nil {
+		key, err := of(c.Org)
+		if err != nil {
+			return err
+		}
+		row := *c.Activity
+		row.Body = marked(activityMark(key, &row), row.Body)
+		c.Activity = &row
+	}
+	for i := range c.Changes {
+		ch := &c.Changes[i]
+		if ch.Body == nil {
+			continue
+		}
+		key, err := of(cmp.Or(ch.Org, c.Org))
+		if err != nil {
+			return err
+		}
+		ch.Body = marked(itemMark(key, ch.Kind, ch.ID, ch.Body), ch.Body)
+	}
+	return nil
+}
