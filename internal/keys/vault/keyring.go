@@ -22,6 +22,7 @@ const (
 	kindKey           = "key"
 	kindTarget        = "target"
 	kindMessageTarget = "note-target"
+	kindLogKeys       = "log-keys" // one an epoch of the log
 )
 
 // NextDataKey is the name under which an organization's data key is kept a

@@ -121,6 +121,7 @@ func TestWrongMasterKey(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"Check":       func() error { return bad.Check(instance) },
 		"server keys": func() error { _, err := bad.LoadOrCreateServerKeys(instance); return err },
+		"log keys":    func() error { _, err := bad.LoadOrCreateLogKeys(instance, "1", testOrigin); return err },
 		"Derive": func() error {
 			_, err := session(t, bad, badIssuer, testOrg, ciphertexts).Derive("s", curve.KeyP256, nil)
 			return err

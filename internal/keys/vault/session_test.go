@@ -291,6 +291,9 @@ func TestStoreErrorsAreReturned(t *testing.T) {
 	if _, err := s.vault.LoadOrCreateServerKeys(ciphertexts); err == nil {
 		t.Error("server keys that were not kept")
 	}
+	if _, err := s.vault.LoadOrCreateLogKeys(ciphertexts, "1", testOrigin); err == nil {
+		t.Error("log keys that were not kept")
+	}
 	ciphertexts.failing = nil
 	if _, err := s.CreateKey("k", curve.KeyP256); err != nil {
 		t.Fatal(err)

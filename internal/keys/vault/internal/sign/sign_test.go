@@ -1,13 +1,16 @@
 package sign
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"math/big"
 	"testing"
 
+	"filippo.io/mldsa"
 	"github.com/btcsuite/btcd/btcec/v2/schnorr"
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	secp "github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
@@ -207,5 +210,34 @@ func TestOddDigests(t *testing.T) {
 				t.Errorf("%s, digest of %02x: %v", name, b, err)
 			}
 		}
+	}
+}
+
+func TestMLDSA44(t *testing.T) {
+	seed := bytes.Repeat([]byte{7}, 32)
+	public, err := MLDSA44Public(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := mldsa.NewPublicKey(mldsa.MLDSA44(), public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig, err := MLDSA44(seed, public, []byte("message"))
+	if err != nil || mldsa.Verify(known, []byte("message"), sig, nil) != nil {
+		t.Errorf("not verified: %v", err)
+	}
+	other, err := MLDSA44Public(bytes.Repeat([]byte{8}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := MLDSA44(seed, other, []byte("message")); !errors.Is(err, errFault) {
+		t.Errorf("a signature that its public key does not verify: %v", err)
+	}
+	if _, err := MLDSA44(seed[:31], public, nil); !errors.Is(err, errKey) {
+		t.Errorf("a short seed: %v", err)
+	}
+	if _, err := MLDSA44Public(nil); !errors.Is(err, errKey) {
+		t.Errorf("no seed: %v", err)
 	}
 }
