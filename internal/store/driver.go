@@ -41,6 +41,13 @@ type Driver interface {
 	// Activities lists activities, newest (greatest id) first.
 	Activities(ctx context.Context, org string, q ActivityQuery) ([]ActivityRow, error)
 
+	// Entries lists entries of the log.
+	Entries(ctx context.Context, q EntryQuery) ([]EntryRow, error)
+
+	// Horizon says which commits are over. What was committed by then is found by
+	// reads after the call.
+	Horizon(ctx context.Context) (Horizon, error)
+
 	// Commit makes c durable, whole or not at all, and returns only then.
 	// Concurrent commits share one flush to the disk, and a refused commit
 	// does not affect the others.
@@ -142,6 +149,7 @@ type Commit struct {
 	// Their ids are new: that one exists is an error.
 	Creates []string
 	Changes []Change // at most one for each (Org, Kind, ID)
+	Entries []Entry  // of the log; at most one if the commit only appends
 	// During, if not nil, is called once the commit is queued, by the goroutine
 	// that would only wait for it.
 	During func()
@@ -171,6 +179,9 @@ func (c *Commit) Size() int {
 	}
 	for i := range c.Changes {
 		n += len(c.Changes[i].Body)
+	}
+	for i := range c.Entries {
+		n += len(c.Entries[i].Body)
 	}
 	return n
 }

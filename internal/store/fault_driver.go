@@ -60,6 +60,16 @@ func (d faultDriver) Activities(ctx context.Context, org string, q ActivityQuery
 	return list, asFault(ctx, err)
 }
 
+func (d faultDriver) Entries(ctx context.Context, q EntryQuery) ([]EntryRow, error) {
+	list, err := d.driver.Entries(ctx, q)
+	return list, asFault(ctx, err)
+}
+
+func (d faultDriver) Horizon(ctx context.Context) (Horizon, error) {
+	h, err := d.driver.Horizon(ctx)
+	return h, asFault(ctx, err)
+}
+
 func (d faultDriver) Commit(ctx context.Context, c *Commit) error {
 	return asFault(ctx, d.driver.Commit(ctx, c))
 }

@@ -95,15 +95,19 @@ func (b *batch) queueAppends(numbers []int) {
 		orgs, ids, types, statuses = make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 		versions, times            = make([]int64, n), make([]int64, n)
 		fingerprints, bodies       = make([][]byte, n), make([][]byte, n)
+		entries                    = make([][]byte, n)
 	)
 	for k, i := range numbers {
 		c := b.commits[i]
 		a := c.Activity
 		orgs[k], versions[k], ids[k], times[k] = c.Org, c.Version, a.ID, a.TimestampMs
 		fingerprints[k], types[k], statuses[k], bodies[k] = a.Fingerprint[:], a.Type, a.Status, store.NonNil(a.Body)
+		if len(c.Entries) > 0 {
+			entries[k] = store.NonNil(c.Entries[0].Body)
+		}
 		b.refusals[i] = store.ErrConflict // unless the statement says otherwise
 	}
-	b.Queue(appendSQL, orgs, versions, ids, times, fingerprints, types, statuses, bodies).
+	b.Queue(appendSQL, orgs, versions, ids, times, fingerprints, types, statuses, bodies, entries).
 		Query(func(rows pgx.Rows) error {
 			var k int64
 			var inserted bool
@@ -140,6 +144,14 @@ func (b *batch) queueChange(i int) {
 		}
 	}
 	args := []any{c.Org, c.Version, orgs, kinds, ids, bodies, deletedOrgs, deletedKinds, deletedIDs, c.Creates}
+	var entryOrgs, entryActivities []string
+	var entryBodies [][]byte
+	for k := range c.Entries {
+		e := &c.Entries[k]
+		entryOrgs, entryActivities = append(entryOrgs, e.Org), append(entryActivities, e.Activity)
+		entryBodies = append(entryBodies, store.NonNil(e.Body))
+	}
+	args = append(args, entryOrgs, entryActivities, entryBodies)
 	if a := c.Activity; a != nil {
 		args = append(args, a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, store.NonNil(a.Body))
 	}

@@ -25,7 +25,10 @@ var errNoStandby = errors.New("the primary has no synchronous standby (its synch
 // end of the transaction, whatever a pooler did to the session. A primary that
 // has lost the setting of its standbys must not commit: then the statement
 // reads a parameter that no server knows, and fails.
-const settingsSQL = `SELECT set_config('synchronous_commit', $1, true), CASE
+//
+// It also takes the number of the transaction, before any position in the log
+// is taken; see [DB.Horizon].
+const settingsSQL = `SELECT pg_current_xact_id()::text, set_config('synchronous_commit', $1, true), CASE
 	WHEN $2::boolean AND current_setting('synchronous_standby_names') = '' THEN current_setting('latchkey.synchronous_standby') END`
 
 // undefinedObject is how that fails.

@@ -18,6 +18,7 @@ import (
 //	raised   the version, raised if gate has a row and the commit raises it
 //	created  the new organizations, inserted if gate has a row
 //	claimed  the items that must be new, inserted if gate has a row
+//	logged   the entries of the log, inserted if gate has a row
 //	the rest the items, written and deleted if gate has a row
 //
 // The order is forced by data: gate reads locked and the others read gate, so
@@ -79,14 +80,18 @@ const activityColumns = `id, timestamp_ms, fingerprint, type, status, body`
 // whether the activity was inserted.
 const appendSQL = `
 WITH c AS (
-	SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bytea[], $6::text[], $7::text[], $8::bytea[])
-		WITH ORDINALITY AS c (org, version, id, timestamp_ms, fingerprint, type, status, body, n)
+	SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bytea[], $6::text[], $7::text[], $8::bytea[], $9::bytea[])
+		WITH ORDINALITY AS c (org, version, id, timestamp_ms, fingerprint, type, status, body, entry, n)
 ), at AS MATERIALIZED (
 	SELECT c.* FROM c JOIN organizations o ON o.org = c.org AND o.version = c.version
 ), inserted AS (
 	INSERT INTO activities (org, ` + activityColumns + `)
 	SELECT org, ` + activityColumns + ` FROM at ORDER BY n
 	ON CONFLICT DO NOTHING RETURNING org, id
+), logged AS (
+	INSERT INTO log_entries (org, activity, body)
+	SELECT at.org, at.id, at.entry FROM at JOIN inserted i ON i.org = at.org AND i.id = at.id
+	WHERE at.entry IS NOT NULL ORDER BY at.n
 )
 SELECT at.n, i.id IS NOT NULL
 FROM at LEFT JOIN inserted i ON i.org = at.org AND i.id = at.id`
@@ -94,7 +99,8 @@ FROM at LEFT JOIN inserted i ON i.org = at.org AND i.id = at.id`
 // changeSQL returns the statement of a commit that changes an organization.
 // Its arguments are the organization, the version, the organizations, kinds,
 // ids and bodies to write, the organizations, kinds and ids to delete, the
-// organizations to create, the activity's columns, if any, and the
+// organizations to create, the organizations, activities and bodies of entries
+// of the log, the activity's columns, if any, and the
 // organizations, kinds, ids and bodies to claim, if any. It returns how many
 // rows locked and gate have, and the guard.
 func changeSQL(c *store.Commit) string {
@@ -114,19 +120,19 @@ func changeSQL(c *store.Commit) string {
 	gate := `SELECT org FROM locked`
 	switch {
 	case c.Replaces: // all columns are given, so that the numbers are the same
-		gate = `UPDATE activities SET status = $15::text, body = $16::bytea FROM locked
-			WHERE activities.org = locked.org AND activities.id = $11::text AND $12::bigint = timestamp_ms
-				AND $13::bytea = fingerprint AND $14::text = type RETURNING activities.org`
+		gate = `UPDATE activities SET status = $18::text, body = $19::bytea FROM locked
+			WHERE activities.org = locked.org AND activities.id = $14::text AND $15::bigint = timestamp_ms
+				AND $16::bytea = fingerprint AND $17::text = type RETURNING activities.org`
 	case c.Activity != nil:
 		gate = `INSERT INTO activities (org, ` + activityColumns + `)
-			SELECT org, $11::text, $12::bigint, $13::bytea, $14::text, $15::text, $16::bytea FROM locked
+			SELECT org, $14::text, $15::bigint, $16::bytea, $17::text, $18::text, $19::bytea FROM locked
 			ON CONFLICT DO NOTHING RETURNING org`
 	}
 	claimed := ""
 	if c.Claims() {
-		first := 11
+		first := 14
 		if c.Activity != nil {
-			first = 17
+			first = 20
 		}
 		claimed = fmt.Sprintf(`claimed AS (
 	INSERT INTO items (org, kind, id, body)
@@ -151,6 +157,11 @@ written AS (
 	SELECT i.org, i.kind, i.id, i.body
 	FROM gate CROSS JOIN unnest($3::text[], $4::text[], $5::text[], $6::bytea[]) AS i (org, kind, id, body)
 	ON CONFLICT (org, kind, id) DO UPDATE SET body = excluded.body
+), logged AS (
+	INSERT INTO log_entries (org, activity, body)
+	SELECT e.org, e.activity, e.body
+	FROM gate CROSS JOIN unnest($11::text[], $12::text[], $13::bytea[]) WITH ORDINALITY AS e (org, activity, body, n)
+	ORDER BY e.n
 ), deleted AS (
 	DELETE FROM items USING unnest($7::text[], $8::text[], $9::text[]) AS d (org, kind, id)
 	WHERE items.org = d.org AND items.kind = d.kind AND items.id = d.id AND EXISTS (SELECT 1 FROM gate)

@@ -71,7 +71,7 @@ func TestBackup(t *testing.T) {
 	}
 	sum := sha256.Sum256(text)
 	want := sqlite.Summary{
-		Schema: 2, Organizations: 1, Items: 2, Sealed: 1, Bytes: 2 + 100 + 50*600, Activities: 50, Newest: 1049,
+		Schema: 3, Organizations: 1, Items: 2, Sealed: 1, Bytes: 2 + 100 + 50*600, Activities: 50, Newest: 1049,
 		SHA256: hex.EncodeToString(sum[:]),
 	}
 	if made != want {
@@ -215,7 +215,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"newer", func(path string) {
 			write(t, path, text)
 			run(t, path, "INSERT INTO migrations VALUES (999, 'tomorrow')")
-		}, "schema 999, but this latchkey knows only up to 2: run a newer latchkey"},
+		}, "schema 999, but this latchkey knows only up to 3: run a newer latchkey"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "spoiled.db")

@@ -76,7 +76,28 @@ func (t *tx) apply(c *store.Commit) (refusal, err error) {
 			return nil, fmt.Errorf("changing the %s: %w", ch.Kind, err)
 		}
 	}
-	return nil, nil
+	return nil, t.log(c.Entries)
+}
+
+// log writes entries at the end of the log.
+func (t *tx) log(entries []store.Entry) error {
+	if len(entries) > 0 && t.position == 0 {
+		err := t.stmts.newest.query(func(row []driver.Value) error {
+			t.position, _ = row[0].(int64)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("looking for the end of the log: %w", err)
+		}
+	}
+	for i := range entries {
+		e := &entries[i]
+		if _, err := t.stmts.entry.exec(t.position+1, e.Org, e.Activity, store.NonNil(e.Body)); err != nil {
+			return fmt.Errorf("writing an entry of the log: %w", err)
+		}
+		t.position++
+	}
+	return nil
 }
 
 // has reports whether an item is there.

@@ -18,6 +18,8 @@ type writer struct {
 
 	conn  *conn
 	stmts statements
+	// position is that of the newest entry of the log; 0: it is not known.
+	position int64
 }
 
 // statements are those of the writer, prepared once.
@@ -32,6 +34,8 @@ type statements struct {
 	has      *stmt // an item
 	put      *stmt
 	del      *stmt
+	newest   *stmt // position in the log
+	entry    *stmt
 }
 
 func newWriter(ctx context.Context, path string, q *group.Queue, v *versions) (*writer, error) {
@@ -71,6 +75,8 @@ func (w *writer) prepare() error {
 		{&s.put, `INSERT INTO items (org, kind, id, body) VALUES (?, ?, ?, ?)
 			ON CONFLICT (org, kind, id) DO UPDATE SET body = excluded.body`},
 		{&s.del, `DELETE FROM items WHERE org = ? AND kind = ? AND id = ?`},
+		{&s.newest, `SELECT coalesce(max(position), 0) FROM log_entries`},
+		{&s.entry, `INSERT INTO log_entries (position, org, activity, body) VALUES (?, ?, ?, ?)`},
 	} {
 		var err error
 		if *p.to, err = w.conn.prepare(p.sql); err != nil {
@@ -86,7 +92,7 @@ func (w *writer) close() error {
 	}
 	// Closing the connection needs its statements gone.
 	s := &w.stmts
-	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.create, s.raise, s.activity, s.replace, s.has, s.put, s.del} {
+	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.create, s.raise, s.activity, s.replace, s.has, s.put, s.del, s.newest, s.entry} {
 		if st != nil {
 			_ = st.raw.Close()
 		}
@@ -122,7 +128,7 @@ func (w *writer) transact(commits []*store.Commit) (refusals []error, err error)
 	}()
 	t := &tx{writer: w, raised: map[string]int64{}}
 	refusals = make([]error, len(commits))
-	if len(commits) == 1 && commits[0].Appends() {
+	if len(commits) == 1 && commits[0].Appends() && len(commits[0].Entries) == 0 {
 		// One statement is a transaction by itself: a single client need not
 		// wait for two more.
 		refusals[0], err = t.apply(commits[0])
@@ -147,6 +153,7 @@ func (w *writer) transact(commits []*store.Commit) (refusals []error, err error)
 // recover makes sure that the next transaction can begin. If the transaction
 // cannot be rolled back, the connection is replaced.
 func (w *writer) recover() {
+	w.position = 0
 	defer w.versions.forget()
 	if w.conn == nil {
 		return

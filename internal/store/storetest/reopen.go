@@ -85,6 +85,14 @@ func (n *Nodes) Activities(ctx context.Context, org string, q store.ActivityQuer
 	return n.next().Activities(ctx, org, q)
 }
 
+// Entries implements [store.Driver].
+func (n *Nodes) Entries(ctx context.Context, q store.EntryQuery) ([]store.EntryRow, error) {
+	return n.next().Entries(ctx, q)
+}
+
+// Horizon implements [store.Driver].
+func (n *Nodes) Horizon(ctx context.Context) (store.Horizon, error) { return n.next().Horizon(ctx) }
+
 // Commit implements [store.Driver].
 func (n *Nodes) Commit(ctx context.Context, c *store.Commit) error { return n.next().Commit(ctx, c) }
 
