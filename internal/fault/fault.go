@@ -24,6 +24,7 @@ const (
 	AlreadyExists     Code = 6
 	PermissionDenied  Code = 7
 	ResourceExhausted Code = 8
+	Aborted           Code = 10
 	Internal          Code = 13
 	Unavailable       Code = 14
 	DataLoss          Code = 15
@@ -37,6 +38,7 @@ var statuses = map[Code]int{
 	AlreadyExists:     http.StatusConflict,
 	PermissionDenied:  http.StatusForbidden,
 	ResourceExhausted: http.StatusTooManyRequests,
+	Aborted:           http.StatusConflict,
 	Internal:          http.StatusInternalServerError,
 	Unavailable:       http.StatusServiceUnavailable,
 	DataLoss:          http.StatusInternalServerError,

@@ -3,6 +3,8 @@ package server
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,6 +24,7 @@ type KeyServices struct {
 	Vault      *vault.Vault
 	Decider    *decide.Decider
 	ServerKeys *vault.ServerKeys
+	LogKeys    *vault.LogKeys
 }
 
 // OpenKeys opens the vault with the master key that source names (see package
@@ -86,7 +89,10 @@ func openKeys(ctx context.Context, s *store.Store, source, previous string) (key
 		return KeyServices{}, err
 	}
 	err = s.Instance(ctx, func(tx *store.Tx) error {
-		keys.ServerKeys, err = keys.Vault.LoadOrCreateServerKeys(tx.Ciphertexts())
+		if keys.ServerKeys, err = keys.Vault.LoadOrCreateServerKeys(tx.Ciphertexts()); err != nil {
+			return err
+		}
+		keys.LogKeys, err = keys.Vault.LoadOrCreateLogKeys(tx.Ciphertexts(), firstEpoch, logOrigin(keys.ServerKeys))
 		return err
 	})
 	if err != nil {
@@ -94,6 +100,16 @@ func openKeys(ctx context.Context, s *store.Store, source, previous string) (key
 		return KeyServices{}, err
 	}
 	return keys, nil
+}
+
+// firstEpoch names the keys of the log.
+const firstEpoch = "1"
+
+// logOrigin is the name of the log in checkpoints. It is that of the installation,
+// and never changes with its address.
+func logOrigin(k *vault.ServerKeys) string {
+	id := sha256.Sum256([]byte(k.SignerPublicKey()))
+	return "latchkey/" + hex.EncodeToString(id[:8])
 }
 
 var errNotAdopted = errors.New("the database is of a version that did not mark its rows yet: " +

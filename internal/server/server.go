@@ -22,7 +22,9 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
+	"latchkey/internal/ids"
 	"latchkey/internal/keys/vault"
+	"latchkey/internal/ledger"
 	"latchkey/internal/outbox"
 	"latchkey/internal/outbox/notify"
 	"latchkey/internal/proof/oidc"
@@ -46,6 +48,7 @@ type Server struct {
 	address  *net.TCPAddr
 	serving  []*serving // the interface first
 	outbox   *outbox.Outbox
+	ledger   *ledger.Ledger
 	draining atomic.Bool
 
 	certificate atomic.Pointer[tls.Certificate] // of the interface, if it has TLS
@@ -150,7 +153,7 @@ func loadCertificate(c config.TLS) (*tls.Certificate, error) {
 func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version string) (*Server, error) {
 	c := b.config
 	catalog := ops.Catalog()
-	documents, err := documents(catalog, keys.ServerKeys, version)
+	documents, err := documents(catalog, keys, version)
 	if err != nil {
 		return nil, err
 	}
@@ -165,13 +168,15 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	srv.outbox = outbox.New(outbox.Config{
 		Store: s, Keys: keys.ServerKeys, Router: b.router, Log: log, Metrics: metrics, Now: time.Now, Poll: poll(c),
 	})
+	srv.ledger = ledger.New(ledger.Config{Store: s, Keys: keys.LogKeys, Log: log, Now: time.Now, Node: ids.New()})
 	handler := api.New(api.Config{
 		Engine: engine.New(engine.Config{
 			Store: s, Catalog: catalog, Decider: keys.Decider, ServerKeys: keys.ServerKeys, Limits: limits(&c.Limits), Now: time.Now,
 			Tokens: oidc.New(oidc.Options{Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
-			Outbox: b.router,
+			Outbox: b.router, Receipts: srv.ledger,
 		}),
-		Catalog: catalog, Log: log, Metrics: metrics, Documents: documents,
+		TransparencyLog: srv.ledger,
+		Catalog:         catalog, Log: log, Metrics: metrics, Documents: documents,
 		Ready:   srv.ready,
 		MaxBody: c.Limits.Body, MaxHeader: c.Limits.Header,
 		Timeout:        c.Timeouts.Request,
@@ -237,13 +242,14 @@ func notReady(why, cause error) error {
 	return fault.New(fault.Unavailable, fault.ReasonUnspecified, "not ready: %v", why).Because(cause)
 }
 
-func documents(catalog *activity.Catalog, identity *vault.ServerKeys, version string) (map[string][]byte, error) {
+func documents(catalog *activity.Catalog, keys KeyServices, version string) (map[string][]byte, error) {
 	description, err := openapi.Document(catalog, version)
 	if err != nil {
 		return nil, err
 	}
 	known, err := json.Marshal(wellKnown{
-		Version: version, SignerPublicKey: identity.SignerPublicKey(), SessionPublicKey: identity.SessionPublicKey(),
+		Version: version, SignerPublicKey: keys.ServerKeys.SignerPublicKey(), SessionPublicKey: keys.ServerKeys.SessionPublicKey(),
+		LogOrigin: keys.LogKeys.VerifierKeys().Names()[0], LogVerifierKeys: keys.LogKeys.VerifierKeys().Texts(),
 	})
 	if err != nil {
 		return nil, err
@@ -256,6 +262,10 @@ type wellKnown struct {
 	Version          string `json:"version"`
 	SignerPublicKey  string `json:"signerPublicKey"`
 	SessionPublicKey string `json:"sessionPublicKey"`
+	// The log's name and the keys that sign its checkpoints, as verifiers of C2SP
+	// signed notes read them.
+	LogOrigin       string   `json:"logOrigin"`
+	LogVerifierKeys []string `json:"logVerifierKeys"`
 }
 
 func httpServer(c *config.Config, h http.Handler, log *slog.Logger) *http.Server {
@@ -296,6 +306,7 @@ func (s *Server) Run(ctx context.Context) error {
 	var background sync.WaitGroup
 	background.Go(func() { s.sweep(ctx) })
 	background.Go(func() { s.rewrap(ctx) })
+	background.Go(func() { s.ledger.Run(ctx) })
 	background.Go(func() { s.outbox.Run(ctx, s.config.Timeouts.Drain) })
 	defer func() {
 		stop()

@@ -117,7 +117,7 @@ func TestDerivedStays(t *testing.T) {
 			}},
 			{"deleted", "nested stored", func(tx *store.Tx) error { return store.In(tx, stored).Delete("b") }},
 			{"activity", "", func(tx *store.Tx) error {
-				return tx.Record(&domain.Activity{ID: ids.New(), Type: "t", Status: domain.StatusCompleted, Fingerprint: [32]byte{1}})
+				return tx.Record(&domain.Activity{ID: ids.New(), Type: "t", Status: domain.StatusCompleted, Fingerprint: [32]byte{1}}, store.LogDigests{})
 			}},
 			{"child", "", func(tx *store.Tx) error {
 				child := ids.New()

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"maps"
 	"math/bits"
 
@@ -34,6 +35,8 @@ const restSum = "rest"
 type head struct {
 	Version int64          `json:"version"`
 	Sums    map[string]sum `json:"sums"`
+
+	digest string // what the log says of the state
 }
 
 // sum is a number of 256 bits, in four words, the lowest first.
@@ -88,12 +91,20 @@ func (h *head) seal(key *vault.RowKey) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
+	h.digest = stateDigest(key, plain)
 	sealed, err := key.SealHead(headContext, plain)
 	return Change{Kind: headKind, ID: headID, Body: sealed}, err
 }
 
+// stateDigest is what the log says of the state that a head stands for. It says
+// nothing to those who have no key.
+func stateDigest(key *vault.RowKey, plain []byte) string {
+	mark := key.Mark([]byte("latchkey state 1"), plain)
+	return hex.EncodeToString(mark[:])
+}
+
 // headless organizations hold nothing but rows that no version guards.
-func headless(org string) bool { return org == outboxOrg }
+func headless(org string) bool { return org == outboxOrg || org == logOrg }
 
 // head returns the head of the transaction's version.
 func (tx *Tx) head() (*head, error) {
@@ -117,6 +128,7 @@ func (tx *Tx) head() (*head, error) {
 		if err == nil {
 			err = json.Unmarshal(plain, found)
 		}
+		found.digest = stateDigest(r.key, plain)
 		if err != nil {
 			return nil, tx.store.found(Finding{tx.org, headKind, headID, notOurs})
 		}

@@ -31,6 +31,9 @@ type Tx struct {
 	// nil for one that is not there.
 	priors   map[[2]string]*vault.RowMark
 	nextHead *head // what the commit writes, if it raises the version
+	// logged and digests are what the log says of the activity.
+	logged  *domain.Activity
+	digests LogDigests
 	// duringCommit is what [Tx.DuringCommit] was given.
 	duringCommit func() error
 	reads
@@ -54,7 +57,7 @@ func (tx *Tx) Org() string { return tx.org }
 func (tx *Tx) Discard() {
 	tx.tables = map[string]anyWrites{}
 	tx.sealed = nil
-	tx.activity, tx.replaces = nil, false
+	tx.activity, tx.replaces, tx.logged = nil, false, nil
 	tx.created, tx.outside, tx.duringCommit = nil, nil, nil
 }
 
@@ -72,19 +75,20 @@ func (tx *Tx) CreateOrganization(org string) *Tx {
 }
 
 // Replace overwrites a recorded activity. It was read in this transaction.
-func (tx *Tx) Replace(a *domain.Activity) error {
+func (tx *Tx) Replace(a *domain.Activity, d LogDigests) error {
 	tx.replaces = true
-	return tx.record(a)
+	return tx.record(a, d)
 }
 
 // Record appends an activity when the transaction commits. The caller chose its
 // id and fingerprint before the first attempt.
-func (tx *Tx) Record(a *domain.Activity) error {
+func (tx *Tx) Record(a *domain.Activity, d LogDigests) error {
 	tx.replaces = false
-	return tx.record(a)
+	return tx.record(a, d)
 }
 
-func (tx *Tx) record(a *domain.Activity) error {
+func (tx *Tx) record(a *domain.Activity, d LogDigests) error {
+	tx.logged, tx.digests = a, d
 	body, err := json.Marshal(a)
 	if err != nil {
 		return err
@@ -180,7 +184,8 @@ func (tx *Tx) commit() (*Commit, error) {
 		c.Creates = append(c.Creates, child.org)
 		c.Changes = append(c.Changes, changes...)
 	}
-	return c, nil
+	c.Entries, err = tx.entries(c)
+	return c, err
 }
 
 // withHead adds the head that follows from the changes of the organization

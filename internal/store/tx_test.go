@@ -104,7 +104,7 @@ func TestRecord(t *testing.T) {
 				if err != nil || known != nil {
 					return errors.Join(err, errKnown)
 				}
-				return tx.Record(a)
+				return tx.Record(a, store.LogDigests{})
 			})
 		}
 		must(t, record())

@@ -44,6 +44,9 @@ type Config struct {
 	Timeout      time.Duration // for the work on one request
 	ServeMetrics bool          // whether /metrics is on this listener
 
+	// TransparencyLog is what is published of the log.
+	TransparencyLog TransparencyLog
+
 	Rate Rate
 	// TrustedProxies are the peers whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
@@ -82,6 +85,7 @@ const (
 	submitPrefix = "/public/v1/submit/"
 	queryPrefix  = "/public/v1/query/"
 	explainPath  = "/latchkey/v1/explain" // ours: what would become of an activity, and why
+	receiptPath  = "/latchkey/v1/receipt" // ours: the proof that an activity is in the log
 )
 
 // ServeHTTP routes a request. Paths are matched as they are: the interface has
@@ -95,7 +99,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	if page, ok := s.pages[path]; ok {
+	page, ok := s.pages[path]
+	if path == checkpointPath || strings.HasPrefix(path, tilePrefix) {
+		page, ok = func(w http.ResponseWriter, r *http.Request) { s.logPage(w, r, path) }, true
+	}
+	if ok {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			s.refuse(w, r, wrongMethod(w, r, http.MethodGet))
 			return
@@ -123,7 +131,7 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 	if err != nil {
 		reply = s.refusal(r, err)
 	}
-	if isRateLimited(err) {
+	if isRateLimited(err) || isAborted(err) {
 		w.Header().Set("Retry-After", retryAfter)
 	} else if reply.Status >= 400 && reply.Status < 500 {
 		s.refusals.count(address)
@@ -161,8 +169,11 @@ func (s *Server) route(path string) (string, handler) {
 			}
 		}
 	}
-	if path == explainPath {
+	switch path {
+	case explainPath:
 		return "explain", s.Engine.Explain
+	case receiptPath:
+		return "receipt", s.Engine.Receipt
 	}
 	return "unknown", nil
 }
@@ -222,7 +233,7 @@ func (s *Server) unknownPath(path string) error {
 	if err := s.notServed(path); err != nil {
 		return err
 	}
-	known := []string{explainPath}
+	known := []string{explainPath, receiptPath}
 	for _, p := range s.Catalog.Endpoints {
 		known = append(known, submitPrefix+p.Name)
 	}
@@ -243,6 +254,12 @@ func (s *Server) unknownPath(path string) error {
 		hint = "; did you mean " + near + "?"
 	}
 	return fault.Missing("there is no such path%s", hint)
+}
+
+// isAborted says that the same request succeeds a moment later.
+func isAborted(err error) bool {
+	refusal, ok := fault.As(err)
+	return ok && refusal.Code == fault.Aborted
 }
 
 func wrongMethod(w http.ResponseWriter, r *http.Request, right string) error {

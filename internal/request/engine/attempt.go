@@ -55,7 +55,11 @@ func (t *attempt) submitOrReplay(look bool) (*Reply, error) {
 	if err := t.omitRefused(record, now); err != nil {
 		return nil, err
 	}
-	if err := t.tx.Record(record); err != nil {
+	digests, err := t.Catalog.LogDigests(record)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.tx.Record(record, digests); err != nil {
 		return nil, err
 	}
 	return t.answer(record)
@@ -102,10 +106,19 @@ func (t *attempt) takeOver(recorded *domain.Activity) (*Reply, error) {
 	if taken.Refused {
 		return t.answer(recorded) // as it was
 	}
-	if err := t.tx.Replace(&taken); err != nil {
+	if err := t.replace(&taken); err != nil {
 		return nil, err
 	}
 	return t.answer(&taken)
+}
+
+// replace records what became of an activity.
+func (t *attempt) replace(a *domain.Activity) error {
+	digests, err := t.Catalog.LogDigests(a)
+	if err != nil {
+		return err
+	}
+	return t.tx.Replace(a, digests)
 }
 
 // settle decides on the activity with the votes that it has, and executes it

@@ -42,6 +42,8 @@ type Config struct {
 	Tokens TokenVerifier
 	// Outbox says which messages can be sent. nil: none.
 	Outbox activity.Outbox
+	// Receipts proves that activities are in the log.
+	Receipts Receipts
 }
 
 // TokenVerifier verifies tokens of OpenID Connect issuers. An invalid token is
@@ -58,6 +60,7 @@ type Engine struct {
 	verifier *stamp.Verifier
 	envelope *schema.Schema
 	question *schema.Schema // of Explain
+	receipt  *schema.Schema // of Receipt
 }
 
 // New makes an engine.
@@ -65,7 +68,7 @@ func New(c Config) *Engine {
 	if c.Outbox == nil {
 		c.Outbox = new(notify.Router)
 	}
-	return &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest]()}
+	return &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest]()}
 }
 
 // Request is one request as it came in. Body is kept exactly as received: it

@@ -87,7 +87,7 @@ func (t *attempt) addVote(a *domain.Activity, selection domain.Selection, messag
 	} else if err := t.settle(&voted, intent, now); err != nil {
 		return nil, err
 	}
-	if err := t.tx.Replace(&voted); err != nil {
+	if err := t.replace(&voted); err != nil {
 		return nil, err
 	}
 	return t.outcome(&voted)

@@ -353,11 +353,22 @@ func (c *Caller) MustPost(t testing.TB, operation string, body []byte) Value {
 // Post stamps a body as it is and posts it.
 func (c *Caller) Post(t testing.TB, operation string, body []byte) Reply {
 	t.Helper()
+	return c.stamped(t, Path(operation), body)
+}
+
+// PostTo stamps what encodes to a body and posts it to a path of our own.
+func (c *Caller) PostTo(t testing.TB, path string, body any) Reply {
+	t.Helper()
+	return c.stamped(t, path, encode(t, body))
+}
+
+func (c *Caller) stamped(t testing.TB, path string, body []byte) Reply {
+	t.Helper()
 	name, value, err := c.Stamper.Stamp(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Send(t, http.MethodPost, c.url+Path(operation), http.Header{name: {value}}, body)
+	return Send(t, http.MethodPost, c.url+path, http.Header{name: {value}}, body)
 }
 
 // Send sends a request as it is.

@@ -1,0 +1,112 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"latchkey/internal/store"
+	"latchkey/internal/translog"
+)
+
+// batch is some entries on their way into the tree.
+type batch struct {
+	items     store.LogItems
+	first     int64 // the index of the first one
+	sequences map[string]int64
+	touched   map[string]bool // organizations that got a number
+	leaves    []translog.Hash
+	places    []place
+}
+
+// place says which entry is at an index of the tree, and its number in the
+// organization.
+type place struct {
+	position, sequence int64
+}
+
+const placeSize = 16
+
+// add numbers entries and computes their leaves.
+func (b *batch) add(entries []store.LogEntry) error {
+	b.touched = map[string]bool{}
+	for i := range entries {
+		e := &entries[i]
+		sequence, ok := b.sequences[e.Org]
+		if !ok {
+			var err error
+			if sequence, err = b.stored(e.Org); err != nil {
+				return err
+			}
+		}
+		sequence++
+		b.sequences[e.Org], b.touched[e.Org] = sequence, true
+		b.places = append(b.places, place{e.Position, sequence})
+		b.leaves = append(b.leaves, leaf(e, sequence))
+	}
+	return nil
+}
+
+func leaf(e *store.LogEntry, sequence int64) translog.Hash {
+	return translog.LeafHash(translog.EntryHash(e.Salt, e.Record(sequence)))
+}
+
+// stored is the number of the newest entry of an organization.
+func (b *batch) stored(org string) (int64, error) {
+	body, err := b.items.Get(kindSequence, org)
+	if err != nil || body == nil {
+		return 0, err
+	}
+	if len(body) != 8 {
+		return 0, fmt.Errorf("ledger: the number of the newest entry of organization %s has %d bytes", org, len(body))
+	}
+	return int64(binary.BigEndian.Uint64(body)), nil
+}
+
+// write stores what belongs to the entries besides the state.
+func (b *batch) write(tiles []translog.Tile) error {
+	for org := range b.touched {
+		b.items.Put(kindSequence, org, binary.BigEndian.AppendUint64(nil, uint64(b.sequences[org])))
+	}
+	for _, t := range tiles {
+		b.items.Put(kindTile, tileID(t.Level, t.N), t.Data)
+	}
+	return b.writeBlocks()
+}
+
+// writeBlocks stores the places, as many to a block as a tile has hashes.
+func (b *batch) writeBlocks() error {
+	for index, rest := b.first, b.places; len(rest) > 0; {
+		n, filled := index/translog.TileWidth, int(index%translog.TileWidth)
+		body := make([]byte, 0, translog.TileWidth*placeSize)
+		if filled > 0 {
+			stored, err := b.items.Get(kindBlock, blockID(n))
+			if err != nil {
+				return err
+			}
+			if len(stored) != filled*placeSize {
+				return fmt.Errorf("ledger: block %d has %d bytes, and should have %d", n, len(stored), filled*placeSize)
+			}
+			body = append(body, stored...)
+		}
+		take := min(translog.TileWidth-filled, len(rest))
+		for _, p := range rest[:take] {
+			body = binary.BigEndian.AppendUint64(body, uint64(p.position))
+			body = binary.BigEndian.AppendUint64(body, uint64(p.sequence))
+		}
+		b.items.Put(kindBlock, blockID(n), body)
+		index, rest = index+int64(take), rest[take:]
+	}
+	return nil
+}
+
+func blockID(n int64) string { return fmt.Sprintf("%016x", n) }
+
+// placesOf reads a block.
+func placesOf(body []byte) []place {
+	all := make([]place, len(body)/placeSize)
+	for i := range all {
+		all[i].position = int64(binary.BigEndian.Uint64(body[placeSize*i:]))
+		all[i].sequence = int64(binary.BigEndian.Uint64(body[placeSize*i+8:]))
+	}
+	return all
+}

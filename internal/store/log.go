@@ -1,0 +1,208 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"latchkey/internal/keys/vault"
+	"latchkey/internal/translog"
+)
+
+// Every commit that records an activity, replaces one or raises the version of an
+// organization has an entry in the log. It is written in that commit; the number
+// in the organization and the place in the tree follow later, in the order in
+// which commits became visible: package ledger gives them.
+
+// Kinds of entries that are not about an activity.
+const (
+	LogCreated = "ORGANIZATION_CREATED"
+	LogChanged = "ORGANIZATION_CHANGED" // by the server itself: something expired, or a counter went on
+)
+
+// LogDigests are what the record of an activity says besides what is in its row:
+// SHA-256 in lower-case hex, empty where there is nothing.
+type LogDigests struct {
+	Votes, Decision, Result string
+}
+
+// saltSize is how many random bytes an entry has before its record.
+const saltSize = 32
+
+// entries are those of a commit, in order: of the organization, then of those
+// that it creates.
+func (tx *Tx) entries(c *Commit) (all []Entry, err error) {
+	if ours := tx.org == instanceOrg || headless(tx.org); !ours && (c.Activity != nil || c.Raises()) {
+		if all, err = tx.appendEntry(all); err != nil {
+			return nil, err
+		}
+	}
+	for _, child := range tx.created {
+		if all, err = child.appendEntry(all); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (tx *Tx) appendEntry(all []Entry) ([]Entry, error) {
+	after := tx.nextHead
+	if after == nil {
+		var err error
+		if after, err = tx.head(); err != nil {
+			return nil, err
+		}
+	}
+	r := translog.Record{OrganizationID: tx.org, StateDigest: after.digest}
+	switch a := tx.logged; {
+	case a != nil:
+		r.ActivityID, r.Status, r.TimeMs = a.ID, string(a.Status), a.UpdatedAt.UnixMilli()
+		r.RequestDigest = hex.EncodeToString(a.Fingerprint[:])
+		r.VotesDigest, r.DecisionDigest, r.ResultDigest = tx.digests.Votes, tx.digests.Decision, tx.digests.Result
+	case tx.version == 0:
+		r.Kind, r.TimeMs = LogCreated, time.Now().UnixMilli()
+	default:
+		r.Kind, r.TimeMs = LogChanged, time.Now().UnixMilli()
+	}
+	rows, err := tx.rows()
+	if err != nil {
+		return nil, err
+	}
+	return append(all, newEntry(rows.key, &r)), nil
+}
+
+func newEntry(key *vault.RowKey, r *translog.Record) Entry {
+	e := Entry{Org: r.OrganizationID, Activity: r.ActivityID}
+	body := make([]byte, saltSize, 1024)
+	rand.Read(body) // never fails: it ends the program instead
+	body = r.AppendText(body)
+	e.Body = marked(entryMark(key, &e, body), body)
+	return e
+}
+
+var entryLabel = []byte("latchkey entry 1")
+
+func entryMark(key *vault.RowKey, e *Entry, body []byte) vault.RowMark {
+	return key.Mark(entryLabel, []byte(e.Activity), body)
+}
+
+// LogEntry is an entry as its commit wrote it.
+type LogEntry struct {
+	Position      int64
+	Org, Activity string
+	Salt          [saltSize]byte
+	unnumbered    []byte
+}
+
+// Record is the text of the entry's record with its number in the organization.
+func (e *LogEntry) Record(sequence int64) []byte {
+	zero := []byte(`,"sequence":0,`)
+	before, after, _ := bytes.Cut(e.unnumbered, zero)
+	text := make([]byte, 0, len(e.unnumbered)+20)
+	text = append(append(text, before...), `,"sequence":`...)
+	text = append(strconv.AppendInt(text, sequence, 10), ',')
+	return append(text, after...)
+}
+
+// LogReader reads the entries of the log, each once, in the order in which they
+// became visible.
+type LogReader struct {
+	store   *Store
+	entries *EntryReader
+}
+
+// ReadLog begins at a place.
+func (s *Store) ReadLog(at Place) *LogReader {
+	return &LogReader{s, NewEntryReader(s.driver, at.Position, at.Missing)}
+}
+
+// Place is how far the reader has read.
+func (r *LogReader) Place() Place { return r.entries.Place() }
+
+// Next returns further entries, none when there are no more for now. What is not
+// ours is reported and left out.
+func (r *LogReader) Next(ctx context.Context, limit int) ([]LogEntry, bool, error) {
+	list, err := r.entries.Next(ctx, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	opened, err := r.store.openEntries(list)
+	return opened, len(list) > 0, err
+}
+
+// LogEntriesOf are the entries of one activity, the oldest first.
+func (s *Store) LogEntriesOf(ctx context.Context, org, activity string) ([]LogEntry, error) {
+	list, err := s.driver.Entries(ctx, EntryQuery{Org: org, Activity: activity})
+	if err != nil {
+		return nil, err
+	}
+	return s.openEntries(list)
+}
+
+func (s *Store) openEntries(list []EntryRow) ([]LogEntry, error) {
+	opened := make([]LogEntry, 0, len(list))
+	keys := map[string]*rows{}
+	for i := range list {
+		e := &list[i]
+		if keys[e.Org] == nil {
+			r, err := s.rowsOf(e.Org)
+			if err != nil {
+				return nil, err
+			}
+			keys[e.Org] = r
+		}
+		tag, body, ok := cut(e.Body)
+		if ok && len(body) > saltSize {
+			mark := entryMark(keys[e.Org].key, &e.Entry, body)
+			ok = [tagSize]byte(mark[:tagSize]) == tag
+		}
+		if !ok || len(body) <= saltSize {
+			_ = s.found(Finding{e.Org, "log entry", strconv.FormatInt(e.Position, 10), notOurs})
+			continue
+		}
+		opened = append(opened, LogEntry{
+			Position: e.Position, Org: e.Org, Activity: e.Activity,
+			Salt: [saltSize]byte(body[:saltSize]), unnumbered: body[saltSize:],
+		})
+	}
+	return opened, nil
+}
+
+// logOrg is the pseudo-organization that holds the tree and what belongs to it.
+// It is no UUID, so no request can name it.
+const logOrg = "log"
+
+// LogItems is what is kept of the tree, by kind and id.
+type LogItems struct{ tx *Tx }
+
+// UpdateLog runs fn on what is kept of the tree, and commits what it wrote, if no
+// other server did so in the meantime; else it runs again.
+func (s *Store) UpdateLog(ctx context.Context, fn func(LogItems) error) error {
+	return s.retry(ctx, logOrg, func(version int64) error {
+		return s.run(ctx, logOrg, version, func(tx *Tx) error { return fn(LogItems{tx}) })
+	})
+}
+
+// LogItem reads one item; nil: there is none.
+func (s *Store) LogItem(ctx context.Context, kind, id string) ([]byte, error) {
+	r, err := s.rowsOf(logOrg)
+	if err != nil {
+		return nil, err
+	}
+	row, err := r.get(ctx, kind, id)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	return row.Body, nil
+}
+
+// Get reads one item; nil: there is none.
+func (l LogItems) Get(kind, id string) ([]byte, error) { return l.tx.get(kind, id) }
+
+// Put writes one item when the transaction commits.
+func (l LogItems) Put(kind, id string, body []byte) {
+	l.tx.outside = append(l.tx.outside, Change{Kind: kind, ID: id, Body: body})
+}
