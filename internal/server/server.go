@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -124,6 +125,9 @@ func Bind(c *config.Config) (_ *Bound, err error) {
 
 func (b *Bound) listen(setting, address string) error {
 	listener, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) && b.has(address) {
+		return fmt.Errorf("%s: %s is in use, by listen, which has the same port, or by another program; name another port: %w", setting, address, err)
+	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s: another program uses %s; stop it, or name another address (port 0 is any that is free): %w", setting, address, err)
 	}
@@ -132,6 +136,15 @@ func (b *Bound) listen(setting, address string) error {
 	}
 	b.listeners = append(b.listeners, listener)
 	return nil
+}
+
+// has reports whether the port of an address is that of a listener which is
+// bound already.
+func (b *Bound) has(address string) bool {
+	_, port, _ := net.SplitHostPort(address) // it was listened on
+	return slices.ContainsFunc(b.listeners, func(l net.Listener) bool {
+		return strconv.Itoa(l.Addr().(*net.TCPAddr).Port) == port
+	})
 }
 
 // Close gives the addresses back. After the server has run it does nothing.

@@ -41,6 +41,26 @@ func TestNothingSetIsDefault(t *testing.T) {
 	}
 }
 
+// TestListenersSideBySide: a port 0 is never that of another port 0, and two
+// addresses of this machine may have the same port.
+func TestListenersSideBySide(t *testing.T) {
+	for _, two := range [][2]string{
+		{"127.0.0.1:0", "127.0.0.1:0"},
+		{":0", ":0"},
+		{"localhost:00", "0.0.0.0:0"},
+		{"127.0.0.1:80", "127.0.0.2:80"},
+		{"127.0.0.1:80", "[::1]:80"},
+		{"127.0.0.1:80", ":81"},
+		{"a.example:80", "b.example:80"},
+		{"a.example:80", "192.0.2.1:80"},
+	} {
+		c := parse(t, fmt.Sprintf("listen: '%s'\nmetrics: {listen: '%s'}", two[0], two[1]))
+		if c.Listen != two[0] || c.Metrics.Listen != two[1] {
+			t.Errorf("%q became %q and %q", two, c.Listen, c.Metrics.Listen)
+		}
+	}
+}
+
 // The example is what operators copy: it must show every setting, at its default.
 func TestExample(t *testing.T) {
 	data, err := os.ReadFile("../../../deploy/latchkey.example.yaml")
@@ -256,6 +276,11 @@ func TestValueProblems(t *testing.T) {
 		{"high port", "metrics: {listen: ':65536'}", `f.yaml:1:19: metrics.listen must end in a port from 0 to 65535, not "65536"`},
 		{"named port", "listen: localhost:http", `f.yaml:1:9: listen must end in a port from 0 to 65535, not "http"`},
 		{"same address", "listen: :80\nmetrics:\n  listen: :80", `f.yaml:3:11: metrics.listen is the address of listen: leave it empty to serve /metrics there`},
+		{"same address in other words", "listen: LOCALHOST:080\nmetrics: {listen: 127.0.0.1:80}", `f.yaml:2:19: metrics.listen is the address of listen: leave it empty to serve /metrics there`},
+		{"same name", "listen: host.example:80\nmetrics: {listen: Host.Example.:80}", `f.yaml:2:19: metrics.listen is the address of listen: leave it empty to serve /metrics there`},
+		{"same as the default", "metrics: {listen: localhost:8080}", `f.yaml:1:19: metrics.listen is the address of listen: leave it empty to serve /metrics there`},
+		{"beside every address", "listen: 0.0.0.0:80\nmetrics: {listen: 127.0.0.1:80}", `f.yaml:2:19: metrics.listen has the port of listen, and one of them is on every address of this machine: give it another port, or leave it empty to serve /metrics on listen`},
+		{"every address beside one", "listen: '[::1]:80'\nmetrics: {listen: ':80'}", `f.yaml:2:19: metrics.listen has the port of listen, and one of them is on every address of this machine: give it another port, or leave it empty to serve /metrics on listen`},
 		{"format", "log: {format: logfmt}", `f.yaml:1:15: log.format must be json or text, not "logfmt"`},
 		{"level", "log:\n  level: INFO", `f.yaml:2:10: log.level must be debug, info, warn or error, not "INFO"`},
 		{"no unit", "timeouts: {idle: 5}", `f.yaml:1:18: timeouts.idle must be a duration such as 5s or 2m, not a number`},

@@ -26,8 +26,10 @@ func Parse(name string, data []byte) (*Config, error) {
 		p.section("", all, root)
 	}
 	// Rules across sections mean nothing while one of them is still in doubt.
-	if n := p.metrics; n != nil && len(p.Problems) == 0 && cfg.Metrics.Listen == cfg.Listen {
-		p.Problemf(n, "metrics.listen is the address of listen: leave it empty to serve /metrics there")
+	if n := p.metrics; n != nil && len(p.Problems) == 0 && cfg.Metrics.Listen != "" {
+		if problem := collision(cfg.Listen, cfg.Metrics.Listen); problem != "" {
+			p.Problemf(n, "%s", problem)
+		}
 	}
 	// The defaults are relative paths too.
 	if rest, ok := strings.CutPrefix(cfg.Store, "sqlite:"); ok {
