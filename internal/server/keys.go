@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -40,23 +39,27 @@ func OpenKeys(ctx context.Context, s *store.Store, source, previous string) (key
 	if err != nil {
 		return KeyServices{}, err
 	}
-	var made string
+	var made newKey
+	defer func() { clear(made.passphrase) }()
 	if !sealed && previous == "" {
-		if made, err = makeMasterKey(source); err != nil {
+		if made, err = makeMasterKey(ctx, source); err != nil {
 			return KeyServices{}, fmt.Errorf("masterKey: %w", err)
 		}
 	}
-	keys, err = openKeys(ctx, s, source, previous)
-	if err != nil && made != "" {
+	keys, err = openKeys(ctx, s, source, previous, made.passphrase)
+	if made.path != "" && vault.IsWrongMasterKey(err) {
 		// Another server was faster, with a key of its own: this one would only
-		// be taken for the right one later.
-		err = errors.Join(err, os.Remove(made))
+		// be taken for the right one later. After any other error it stays:
+		// something may be sealed under it already.
+		err = errors.Join(err, os.Remove(made.path))
 	}
 	return keys, err
 }
 
-func openKeys(ctx context.Context, s *store.Store, source, previous string) (keys KeyServices, err error) {
-	current, err := unsealer(source)
+// openKeys opens the vault. A passphrase that is known already is not asked for
+// again.
+func openKeys(ctx context.Context, s *store.Store, source, previous string, passphrase []byte) (keys KeyServices, err error) {
+	current, err := unsealer(ctx, source, passphrase)
 	if err != nil {
 		return KeyServices{}, fmt.Errorf("masterKey: %w", err)
 	}
@@ -64,7 +67,7 @@ func openKeys(ctx context.Context, s *store.Store, source, previous string) (key
 	if previous == "" {
 		keys.Vault, issuer, err = vault.Open(current)
 	} else {
-		before, problem := unsealer(previous)
+		before, problem := unsealer(ctx, previous, nil)
 		if problem != nil {
 			return KeyServices{}, fmt.Errorf("previousMasterKey: %w", problem)
 		}
@@ -115,25 +118,38 @@ func logOrigin(k *vault.ServerKeys) string {
 var errNotAdopted = errors.New("the database is of a version that did not mark its rows yet: " +
 	"stop all servers, make a backup, and run latchkey migrate --adopt once")
 
+// newKey is a master key that a first start has made.
+type newKey struct {
+	path       string // of the file; empty: none was made
+	passphrase []byte // that was given for it
+}
+
 // makeMasterKey makes the file that a source names, if it is missing: a new
-// installation gets its master key at its first start. It returns the name of the
-// file that it made.
-func makeMasterKey(source string) (made string, err error) {
+// installation gets its master key at its first start. Of two servers that do so
+// at once, one makes it, and the other reads it.
+func makeMasterKey(ctx context.Context, source string) (made newKey, err error) {
 	kind, path, _ := strings.Cut(source, ":")
 	if kind != "file" && kind != "passphrase" || !missing(path) {
-		return "", nil
+		return newKey{}, nil
 	}
 	if missing(filepath.Dir(path)) {
-		return "", fmt.Errorf("%s cannot be made: the folder %s does not exist; create it first", path, filepath.Dir(path))
+		return newKey{}, fmt.Errorf("%s cannot be made: the folder %s does not exist; create it first", path, filepath.Dir(path))
 	}
 	if kind == "file" {
-		return path, unseal.Create(path)
+		err = unseal.Create(path)
+	} else {
+		if made.passphrase, err = choosePassphrase(ctx, path); err != nil {
+			return newKey{}, err
+		}
+		err = unseal.CreatePassphrase(path, made.passphrase)
 	}
-	passphrase, err := askPassphrase()
-	if err != nil {
-		return "", err
+	switch {
+	case err == nil:
+		made.path = path
+	case errors.Is(err, fs.ErrExist):
+		err = nil
 	}
-	return path, unseal.CreatePassphrase(path, passphrase)
+	return made, err
 }
 
 func missing(path string) bool {
@@ -142,7 +158,7 @@ func missing(path string) bool {
 }
 
 // unsealer is the master key that a source names.
-func unsealer(source string) (vault.Unsealer, error) {
+func unsealer(ctx context.Context, source string, passphrase []byte) (vault.Unsealer, error) {
 	kind, rest, _ := strings.Cut(source, ":")
 	if (kind == "file" || kind == "passphrase") && missing(rest) {
 		return nil, fmt.Errorf("%s is missing, and this database has keys that are sealed under a master key already; nothing was made. "+
@@ -152,7 +168,12 @@ func unsealer(source string) (vault.Unsealer, error) {
 	case "file":
 		return unseal.File(rest), nil
 	case "passphrase":
-		return unseal.Passphrase(rest, askPassphrase), nil
+		return unseal.Passphrase(rest, func() ([]byte, error) {
+			if passphrase != nil {
+				return passphrase, nil
+			}
+			return askPassphrase(ctx, "Passphrase of "+rest)
+		}), nil
 	case "env":
 		return unseal.Env(rest), nil
 	case "fd":
@@ -160,21 +181,6 @@ func unsealer(source string) (vault.Unsealer, error) {
 		return unseal.FD(n), err
 	}
 	return nil, errors.New("it must come from file:PATH, passphrase:PATH, env:NAME or fd:NUMBER")
-}
-
-const passphraseVariable = "LATCHKEY_PASSPHRASE"
-
-// askPassphrase takes the passphrase from the environment, or from the first
-// line of standard input.
-func askPassphrase() ([]byte, error) {
-	if text, ok := os.LookupEnv(passphraseVariable); ok {
-		return []byte(text), nil
-	}
-	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	if line = strings.TrimRight(line, "\r\n"); line == "" {
-		return nil, fmt.Errorf("the master key needs a passphrase: set %s, or write it to standard input (%w)", passphraseVariable, err)
-	}
-	return []byte(line), nil
 }
 
 // HasOrganizations reports whether a parent organization was ever created.

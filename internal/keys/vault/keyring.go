@@ -128,7 +128,7 @@ func (v *Vault) dataKey(org string, s CiphertextStore) (*secret.Bytes, seal.ID, 
 		return nil, seal.ID{}, err
 	}
 	key, id, err := v.unwrap(org, wrapped)
-	if other := (*wrongMasterError)(nil); !errors.As(err, &other) {
+	if !IsWrongMasterKey(err) {
 		return key, id, err
 	}
 	next, problem := s.Sealed(kindNextDataKey)
@@ -170,6 +170,13 @@ func (v *Vault) unwrap(org string, wrapped []byte) (*secret.Bytes, seal.ID, erro
 		return key, id, nil
 	}
 	return nil, none, &wrongMasterError{v.masters, under}
+}
+
+// IsWrongMasterKey reports whether an error says that the database is sealed under
+// another master key than the one that was given.
+func IsWrongMasterKey(err error) bool {
+	var wrong *wrongMasterError
+	return errors.As(err, &wrong)
 }
 
 // wrongMasterError says that a data key is under another master key.

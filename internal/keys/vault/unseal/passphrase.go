@@ -45,7 +45,7 @@ func Passphrase(path string, ask func() ([]byte, error)) *Source {
 }
 
 // CreatePassphrase makes a fresh key in a new file for Passphrase. It refuses
-// a path where there is something.
+// a path where there is something, as Create does.
 func CreatePassphrase(path string, passphrase []byte) error {
 	return createPassphrase(path, passphrase, workFactor)
 }

@@ -17,6 +17,7 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"latchkey/internal/secretfile"
 )
@@ -101,7 +102,8 @@ func File(path string) *Source {
 }
 
 // Create makes a fresh key in a new file for File. It refuses a path where
-// there is something: the key that is lost could not be replaced.
+// there is something, with fs.ErrExist, also when another process is making the
+// same file: the key that is lost could not be replaced.
 func Create(path string) error {
 	text := newKey()
 	defer clear(text)
@@ -109,13 +111,11 @@ func Create(path string) error {
 }
 
 func create(path string, text []byte) error {
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		if err == nil {
-			err = fmt.Errorf("unseal: %s already exists; a master key is never overwritten", path)
-		}
-		return err
+	err := secretfile.Create(path, text)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("unseal: %s already exists; a master key is never overwritten: %w", path, fs.ErrExist)
 	}
-	if err := secretfile.Write(path, text); err != nil {
+	if err != nil {
 		return fmt.Errorf("unseal: %w", err)
 	}
 	return nil
@@ -144,6 +144,9 @@ func FD(n int) *Source {
 		// with is not: another number may be a socket or a database of ours.
 		if flags, err := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC != 0 {
 			return nil, fmt.Errorf("the process was not started with such a descriptor; in a shell: %d<FILE", n)
+		}
+		if term.IsTerminal(n) {
+			return nil, fmt.Errorf("it is a terminal, which shows what is typed; in a shell: %d<FILE, or use passphrase:PATH, which asks without showing it", n)
 		}
 		file := os.NewFile(uintptr(n), "master key")
 		defer file.Close()

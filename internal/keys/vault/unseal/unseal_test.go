@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -110,6 +111,42 @@ func TestCreate(t *testing.T) {
 	}
 	if err := Create(filepath.Join(t.TempDir(), "no", "directory")); err == nil {
 		t.Error("a key nowhere")
+	}
+}
+
+// Of several that make the same file at once, one does: no key that was handed
+// out is overwritten.
+func TestCreateAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "master.key")
+	errs := make([]error, 16)
+	seen := make([][]byte, len(errs)) // by those that have made it
+	var group sync.WaitGroup
+	for i := range errs {
+		group.Go(func() {
+			if errs[i] = Create(path); errs[i] == nil {
+				seen[i], errs[i] = key(t, File(path))
+			}
+		})
+	}
+	group.Wait()
+	last, err := key(t, File(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := 0
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			made++
+			if !bytes.Equal(seen[i], last) {
+				t.Error("a key was replaced after it was read")
+			}
+		case !errors.Is(err, os.ErrExist):
+			t.Error(err)
+		}
+	}
+	if made != 1 {
+		t.Errorf("%d made the file", made)
 	}
 }
 
