@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
@@ -39,6 +40,7 @@ func rewrap(ctx context.Context, c *config.Config, s *store.Store) error {
 		return err
 	}
 	defer keys.Vault.Close()
+	server.WarnUnlocked(keys.Vault, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	changed, err := server.Rewrap(ctx, s, keys.Vault)
 	if keys.Vault.Replacing() {
 		fmt.Printf("%d organizations were brought under the new master key\n", changed)

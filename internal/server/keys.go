@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -117,6 +118,18 @@ func logOrigin(k *vault.ServerKeys) string {
 
 var errNotAdopted = errors.New("the database is of a version that did not mark its rows yet: " +
 	"stop all servers, make a backup, and run latchkey migrate --adopt once")
+
+// WarnUnlocked logs, once, that keys are in memory which could be written to swap
+// space.
+func WarnUnlocked(v *vault.Vault, log *slog.Logger, also ...func()) {
+	v.OnUnlocked(func(err error) {
+		log.Warn("memory with keys could not be locked: keys may be written to swap space. "+
+			"Raise the limit for locked memory (LimitMEMLOCK=64M in the systemd unit, ulimit -l in a shell), or switch swap off", "error", err)
+		for _, do := range also {
+			do()
+		}
+	})
+}
 
 // newKey is a master key that a first start has made.
 type newKey struct {

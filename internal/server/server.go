@@ -178,6 +178,7 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 		log.Error("a stored record is not used; see docs/integrity.md",
 			"organization", f.Org, "kind", f.Kind, "id", f.ID, "finding", f.What)
 	})
+	WarnUnlocked(keys.Vault, log, metrics.MemoryNotLocked)
 	srv.outbox = outbox.New(outbox.Config{
 		Store: s, Keys: keys.ServerKeys, Router: b.router, Log: log, Metrics: metrics, Now: time.Now, Poll: poll(c),
 	})

@@ -121,6 +121,11 @@ func (v *Vault) unsealMaster(u Unsealer) (*master, error) {
 	return m, nil
 }
 
+// OnUnlocked has report called once, with the reason, when a secret is in memory
+// that is not locked, and could be written to swap space: now, if one is already.
+// report must not use the vault.
+func (v *Vault) OnUnlocked(report func(error)) { v.pool.OnUnlocked(report) }
+
 // Close waits for operations under way and wipes everything. Whatever comes
 // later is refused.
 func (v *Vault) Close() {

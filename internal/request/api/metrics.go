@@ -20,6 +20,7 @@ type Metrics struct {
 	messages *prometheus.CounterVec
 	waiting  prometheus.Gauge
 	damaged  prometheus.Counter
+	locked   prometheus.Gauge
 }
 
 // What became of an attempt to send a message.
@@ -52,11 +53,15 @@ func NewMetrics() *Metrics {
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "latchkey_messages_waiting", Help: "Mail and SMS of all servers that wait to be sent, counted every few seconds.",
 		}),
+		locked: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "latchkey_memory_locked", Help: "1 while all memory with keys is locked, 0 once some could be written to swap space.",
+		}),
 	}
+	m.locked.Set(1)
 	for _, outcome := range []string{sent, retried, failed} {
 		m.messages.WithLabelValues(outcome) // so that it is shown before it happens
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.messages, m.waiting, m.damaged,
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.messages, m.waiting, m.damaged, m.locked,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -91,3 +96,6 @@ func (m *Metrics) MessageFailed() { m.messages.WithLabelValues(failed).Inc() }
 
 // MessagesWaiting says how many messages wait to be sent.
 func (m *Metrics) MessagesWaiting(n int) { m.waiting.Set(float64(n)) }
+
+// MemoryNotLocked says that memory with keys could be written to swap space.
+func (m *Metrics) MemoryNotLocked() { m.locked.Set(0) }

@@ -13,12 +13,38 @@ const (
 
 // Pool hands out locked memory. It never fails: where pages cannot be mapped
 // or locked (RLIMIT_MEMLOCK), it hands out ordinary memory, which is wiped all
-// the same. The zero value is ready for use.
+// the same, and reports it (OnUnlocked). The zero value is ready for use.
 type Pool struct {
 	mu           sync.Mutex
 	regions      [][]byte // mapped pages, cut into slots
 	small, large [][]byte // free slots
 	own          map[*byte][]byte
+	unlocked     error       // why memory that was handed out is not locked
+	report       func(error) // of the above
+}
+
+// OnUnlocked has report called once, with the reason, when memory is handed out
+// that is not locked: now, if there was some already. report must not use the
+// pool.
+func (p *Pool) OnUnlocked(report func(error)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report = report
+	if p.unlocked != nil {
+		report(p.unlocked)
+	}
+}
+
+// pages maps pages, and notes the first time that they are not locked.
+func (p *Pool) pages(n int) []byte {
+	pages, err := mapPages(n)
+	if err != nil && p.unlocked == nil {
+		p.unlocked = err
+		if p.report != nil {
+			p.report(err)
+		}
+	}
+	return pages
 }
 
 // New returns n zero bytes.
@@ -68,7 +94,7 @@ func (p *Pool) take(n int) []byte {
 	case n <= largeSlot:
 		return p.cut(&p.large, largeSlot)
 	}
-	slot := mapPages(n)
+	slot := p.pages(n)
 	if slot == nil {
 		return make([]byte, n)
 	}
@@ -82,7 +108,7 @@ func (p *Pool) take(n int) []byte {
 // cut takes a free slot, and maps a new region when there is none.
 func (p *Pool) cut(free *[][]byte, size int) []byte {
 	if len(*free) == 0 {
-		region := mapPages(regionSize)
+		region := p.pages(regionSize)
 		if region == nil {
 			return make([]byte, size)
 		}
