@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +48,73 @@ func TestSweepCodes(t *testing.T) {
 			// Only organizations with something left are visited again.
 			expiring, err := s.Store.Expiring(t.Context(), "", 10)
 			if err != nil || slices.Contains(expiring, s.Root.OrganizationID) != (tt.sealed > 0) {
+				t.Errorf("%s: expiring: %v %v", tt.name, expiring, err)
+			}
+		}
+	})
+}
+
+// The count of wrong codes for a contact is kept for a day after the first one,
+// longer than the code itself. Then it is deleted, and the contact may be sent
+// codes as before; another contact's stays.
+func TestSweepWrongCodes(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		now := time.Now()
+		guess := func(contact string) {
+			t.Helper()
+			body := s.Root.BodyOf(t, "ACTIVITY_TYPE_INIT_OTP", map[string]any{"otpType": "OTP_TYPE_EMAIL", "contact": contact})
+			id := s.Root.MustPost(t, "init_otp", body).Get("activity", "result", "initOtpResult", "otpId").Text()
+			wrong := "000000"
+			if s.MailTo(t, contact).Code == wrong {
+				wrong = "000001"
+			}
+			body = s.Root.BodyOf(t, "ACTIVITY_TYPE_VERIFY_OTP", map[string]any{"otpId": id, "otpCode": wrong})
+			CheckError(t, s.Root.Post(t, "verify_otp", body), http.StatusBadRequest)
+		}
+		counted := func(contact string) (is bool) {
+			t.Helper()
+			err := s.Store.View(t.Context(), s.Root.OrganizationID, func(tx *store.Tx) error {
+				w, err := tx.WrongCodes().Lookup(domain.OTPContact(domain.OTPEmail, contact))
+				is = w != nil
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return is
+		}
+		guess("early@example.com")
+		guess("late@example.com")
+		err := s.Store.Update(t.Context(), s.Root.OrganizationID, func(tx *store.Tx) error { // some hours later
+			return tx.WrongCodes().Edit(domain.OTPContact(domain.OTPEmail, "late@example.com"), func(w *domain.WrongCodes) error {
+				w.Since, w.Last = w.Since.Add(6*time.Hour), w.Last.Add(6*time.Hour)
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tt := range []struct {
+			name        string
+			after       time.Duration
+			dropped     int
+			early, late bool
+		}{
+			{"at once", 0, 0, true, true},
+			{"both codes", 23 * time.Hour, 2, true, true},
+			{"the early count", 25 * time.Hour, 1, false, true},
+			{"again", 25 * time.Hour, 0, false, true},
+			{"the late count", 31 * time.Hour, 1, false, false},
+		} {
+			dropped, err := server.Sweep(t.Context(), s.Store, now.Add(tt.after))
+			if err != nil || dropped != tt.dropped {
+				t.Errorf("%s: %d were dropped, %v; want %d", tt.name, dropped, err, tt.dropped)
+			}
+			if early, late := counted("early@example.com"), counted("late@example.com"); early != tt.early || late != tt.late {
+				t.Errorf("%s: counted %v and %v, want %v and %v", tt.name, early, late, tt.early, tt.late)
+			}
+			expiring, err := s.Store.Expiring(t.Context(), "", 10)
+			if err != nil || slices.Contains(expiring, s.Root.OrganizationID) != (tt.early || tt.late) {
 				t.Errorf("%s: expiring: %v %v", tt.name, expiring, err)
 			}
 		}
