@@ -5,13 +5,14 @@ import (
 	"log/slog"
 	"os"
 
+	"latchkey/internal/request/api"
 	"latchkey/internal/server/config"
 )
 
 // ReloadOn reads the config file again at each signal, until ctx ends. A file
 // that is not good, or a certificate that is not, changes nothing; of a good one
-// the certificate and the level of the log are taken, and what else differs is
-// named.
+// the certificate, the level of the log and the limits are taken, and what else
+// differs is named.
 func (s *Server) ReloadOn(ctx context.Context, signals <-chan os.Signal, file string, level *slog.LevelVar) {
 	for {
 		select {
@@ -48,7 +49,16 @@ func (s *Server) reload(file string, level *slog.LevelVar) (restart []string, er
 		s.certificate.Store(certificate)
 		was.TLS, now.TLS = config.TLS{}, config.TLS{}
 	}
+	// From here on nothing fails.
 	setLevel(level, now.Log)
-	was.Log.Level, now.Log.Level = "", ""
-	return config.Differences(&was, &now), nil
+	s.engine.SetLimits(limits(&now.Limits))
+	s.api.SetBounds(now.Limits.Body, api.Rate(now.Limits.Rate))
+	if was.Limits.Header != now.Limits.Header { // the listener was made for it
+		restart = append(restart, "limits.header")
+	}
+	if was.Log.Format != now.Log.Format {
+		restart = append(restart, "log.format")
+	}
+	was.Log, was.Limits = now.Log, now.Limits
+	return append(config.Differences(&was, &now), restart...), nil
 }

@@ -52,6 +52,8 @@ type Server struct {
 	ledger   *ledger.Ledger
 	draining atomic.Bool
 
+	engine      *engine.Engine
+	api         *api.Server
 	certificate atomic.Pointer[tls.Certificate] // of the interface, if it has TLS
 	after       func(time.Duration) <-chan time.Time
 }
@@ -183,23 +185,22 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 		Store: s, Keys: keys.ServerKeys, Router: b.router, Log: log, Metrics: metrics, Now: time.Now, Poll: poll(c),
 	})
 	srv.ledger = ledger.New(ledger.Config{Store: s, Keys: keys.LogKeys, Log: log, Now: time.Now, Node: ids.New()})
-	handler := api.New(api.Config{
-		Engine: engine.New(engine.Config{
-			Store: s, Catalog: catalog, Decider: keys.Decider, ServerKeys: keys.ServerKeys, Limits: limits(&c.Limits), Now: time.Now,
-			Tokens: oidc.New(oidc.Options{Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
-			Outbox: b.router, Receipts: srv.ledger,
-		}),
-		TransparencyLog: srv.ledger,
-		Catalog:         catalog, Log: log, Metrics: metrics, Documents: documents,
+	srv.engine = engine.New(engine.Config{
+		Store: s, Catalog: catalog, Decider: keys.Decider, ServerKeys: keys.ServerKeys, Limits: limits(&c.Limits), Now: time.Now,
+		Tokens: oidc.New(oidc.Options{Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
+		Outbox: b.router, Receipts: srv.ledger,
+	})
+	srv.api = api.New(api.Config{
+		Engine: srv.engine, Catalog: catalog, Log: log, Metrics: metrics, Documents: documents, TransparencyLog: srv.ledger,
 		Ready:   srv.ready,
 		MaxBody: c.Limits.Body, MaxHeader: c.Limits.Header,
 		Timeout:        c.Timeouts.Request,
-		Rate:           api.Rate{Address: c.Limits.Rate.Address, User: c.Limits.Rate.User},
+		Rate:           api.Rate(c.Limits.Rate),
 		TrustedProxies: c.TrustedProxies, Now: time.Now,
 		ServeMetrics: c.Metrics.Listen == "",
 	})
 	srv.address = b.listeners[0].Addr().(*net.TCPAddr)
-	srv.serve(srv.encrypted(b.listeners[0]), handler)
+	srv.serve(srv.encrypted(b.listeners[0]), srv.api)
 	if c.Metrics.Listen != "" {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", metrics.Handler())

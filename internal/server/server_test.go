@@ -327,7 +327,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("the level is %v", level.Level())
 	}
 	write("log: {format: text}\nlimits: {users: 5}\ntimeouts: {lameDuck: 0}\n")
-	reload(`"restart":["log","limits"]`)
+	reload(`"restart":["log.format"]`)
 	end()
 	<-ended
 }

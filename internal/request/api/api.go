@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -39,7 +40,7 @@ type Config struct {
 	// Fixed documents by path, such as /openapi.json.
 	Documents map[string][]byte
 
-	MaxBody      int64
+	MaxBody      int64 // at first; see SetBounds
 	MaxHeader    int64
 	Timeout      time.Duration // for the work on one request
 	ServeMetrics bool          // whether /metrics is on this listener
@@ -47,7 +48,7 @@ type Config struct {
 	// TransparencyLog is what is published of the log.
 	TransparencyLog TransparencyLog
 
-	Rate Rate
+	Rate Rate // at first; see SetBounds
 	// TrustedProxies are the peers whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
 	Now            func() time.Time
@@ -57,17 +58,19 @@ type Config struct {
 type Server struct {
 	Config
 	pages    map[string]http.HandlerFunc // outside the interface; all of them GET
-	refusals meter                       // of addresses
-	requests meter                       // of users
-	unserved map[string]string           // see Unserved
+	maxBody  atomic.Int64
+	refusals meter             // of addresses
+	requests meter             // of users
+	unserved map[string]string // see Unserved
 }
 
 // New makes the HTTP side.
 func New(c Config) *Server {
 	s := &Server{
 		Config: c, unserved: Unserved(),
-		refusals: meter{most: c.Rate.Address, now: c.Now}, requests: meter{most: c.Rate.User, now: c.Now},
+		refusals: meter{now: c.Now}, requests: meter{now: c.Now},
 	}
+	s.SetBounds(c.MaxBody, c.Rate)
 	s.pages = map[string]http.HandlerFunc{
 		"/healthz": func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, []byte(`{"status":"ok"}`)) },
 		"/readyz":  s.readyz,
@@ -79,6 +82,14 @@ func New(c Config) *Server {
 		s.pages[path] = func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, body) }
 	}
 	return s
+}
+
+// SetBounds changes how large a body may be, and how many requests a second are
+// taken, from the next request on.
+func (s *Server) SetBounds(maxBody int64, r Rate) {
+	s.maxBody.Store(maxBody)
+	s.refusals.most.Store(int64(r.Address))
+	s.requests.most.Store(int64(r.User))
 }
 
 const (
@@ -205,13 +216,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string, hand
 
 // readBody reads the exact bytes that were sent: they are what was signed.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	tooLarge := fault.Invalid("the body is larger than %d bytes, the most that is accepted", s.MaxBody).
+	most := s.maxBody.Load()
+	tooLarge := fault.Invalid("the body is larger than %d bytes, the most that is accepted", most).
 		WithStatus(http.StatusRequestEntityTooLarge)
-	if r.ContentLength > s.MaxBody {
+	if r.ContentLength > most {
 		w.Header().Set("Connection", "close")
 		return nil, tooLarge
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"latchkey/internal/fault"
@@ -28,7 +29,7 @@ const retryAfter = "1"
 // allowed in a second and loses so many in one. Keys that were not seen lately
 // are forgotten: a bucket that is full would be empty again by then, or soon.
 type meter struct {
-	most int // 0: nothing is counted
+	most atomic.Int64 // 0: nothing is counted
 	now  func() time.Time
 
 	mu      sync.Mutex
@@ -42,17 +43,19 @@ type bucket struct {
 
 // full reports whether the key has no room for one more.
 func (m *meter) full(key string) bool {
-	if m.most == 0 || key == "" {
+	most := float64(m.most.Load())
+	if most == 0 || key == "" {
 		return false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.level(key, m.now()) > float64(m.most-1)
+	return m.level(key, m.now(), most) > most-1
 }
 
 // count counts an event.
 func (m *meter) count(key string) {
-	if m.most == 0 || key == "" {
+	most := float64(m.most.Load())
+	if most == 0 || key == "" {
 		return
 	}
 	m.mu.Lock()
@@ -60,12 +63,12 @@ func (m *meter) count(key string) {
 	now := m.now()
 	// Requests under way at once are counted when they end: they must not shut
 	// their address out for longer than one that is full.
-	m.buckets.Put(key, bucket{min(m.level(key, now)+1, float64(m.most)), now})
+	m.buckets.Put(key, bucket{min(m.level(key, now, most)+1, most), now})
 }
 
-func (m *meter) level(key string, now time.Time) float64 {
+func (m *meter) level(key string, now time.Time, most float64) float64 {
 	b, _ := m.buckets.Get(key)
-	return max(0, b.level-max(0, now.Sub(b.at).Seconds())*float64(m.most))
+	return max(0, b.level-max(0, now.Sub(b.at).Seconds())*most)
 }
 
 // admitAddress refuses a request from an address that was refused too often.
@@ -75,14 +78,14 @@ func (s *Server) admitAddress(address string) error {
 	}
 	return fault.New(fault.ResourceExhausted, fault.ReasonRateLimited,
 		"too many requests from this address were refused: at most %d a second are looked at; "+
-			"wait a second, and mend what the earlier replies say is wrong", s.Rate.Address)
+			"wait a second, and mend what the earlier replies say is wrong", s.refusals.most.Load())
 }
 
 // admitUser refuses a request of a user who has sent too many.
 func (s *Server) admitUser(userID string) error {
 	if s.requests.full(userID) {
 		return fault.New(fault.ResourceExhausted, fault.ReasonRateLimited,
-			"too many requests of this user: at most %d a second are answered; wait a second and send it again", s.Rate.User)
+			"too many requests of this user: at most %d a second are answered; wait a second and send it again", s.requests.most.Load())
 	}
 	s.requests.count(userID)
 	return nil

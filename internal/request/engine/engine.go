@@ -10,6 +10,7 @@ package engine
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,7 +36,7 @@ type Config struct {
 	Decider *decide.Decider
 	// ServerKeys sign what clients must be able to trust.
 	ServerKeys *vault.ServerKeys
-	Limits     domain.Limits
+	Limits     domain.Limits // at first; see SetLimits
 	Now        func() time.Time
 	// Tokens verifies the tokens of OpenID Connect issuers. nil: none are
 	// accepted.
@@ -61,6 +62,7 @@ type Engine struct {
 	envelope *schema.Schema
 	question *schema.Schema // of Explain
 	receipt  *schema.Schema // of Receipt
+	limits   atomic.Pointer[domain.Limits]
 }
 
 // New makes an engine.
@@ -68,8 +70,13 @@ func New(c Config) *Engine {
 	if c.Outbox == nil {
 		c.Outbox = new(notify.Router)
 	}
-	return &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest]()}
+	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest]()}
+	e.SetLimits(c.Limits)
+	return e
 }
+
+// SetLimits changes what one organization may have, from the next activity on.
+func (e *Engine) SetLimits(l domain.Limits) { e.limits.Store(&l) }
 
 // Request is one request as it came in. Body is kept exactly as received: it
 // is what was signed.

@@ -38,6 +38,7 @@ type Server struct {
 	Kind  string // of the store: sqlite or postgres
 	Store *store.Store
 	Keys  server.KeyServices
+	Whole *server.Server
 	Root  *Caller // its root user
 	Log   *Log    // everything that was logged
 	// Outbox is the folder that messages are written to; see [Server.Mail]. Empty: the
@@ -146,7 +147,7 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 	}
 	t.Cleanup(func() { end(t) })
 	kind, _, _ := strings.Cut(storeURL, ":")
-	running := &Server{URL: srv.BaseURL(), Kind: kind, Store: s, Keys: keys, Log: log, Stop: end, Outbox: c.Dev.Outbox}
+	running := &Server{URL: srv.BaseURL(), Kind: kind, Store: s, Keys: keys, Whole: srv, Log: log, Stop: end, Outbox: c.Dev.Outbox}
 	running.Root = running.CreateOrganization(t, "Test organization")
 	return running
 }
