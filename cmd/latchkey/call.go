@@ -24,6 +24,7 @@ type callCommand struct {
 	Type      string `placeholder:"ACTIVITY_TYPE" help:"Version of the activity to send. Default: the newest."`
 
 	connection
+	sending
 	DryRun   bool `help:"Check the parameters, print the request, and send nothing."`
 	Result   bool `help:"Print the result alone, without the activity around it."`
 	List     bool `help:"List the operations."`
@@ -84,11 +85,11 @@ func (cmd callCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reply, err := server.Post(ctx, op.url(), body)
+	reply, err := cmd.post(ctx, &cmd.connection, server, op.url(), body)
 	if err != nil {
 		return refused(err)
 	}
-	return cmd.show(op, reply)
+	return cmd.show(ctx, server, op, reply)
 }
 
 func (cmd *callCommand) printRequest(c *client.Client, op *operation, given []byte) error {
@@ -200,7 +201,7 @@ func (op *operation) body(c *client.Client, given []byte) ([]byte, error) {
 }
 
 // show prints the reply and tells the outcome by the exit status.
-func (cmd *callCommand) show(op *operation, reply []byte) error {
+func (cmd *callCommand) show(ctx context.Context, server *client.Client, op *operation, reply []byte) error {
 	if op.path == nil {
 		return printReply(reply)
 	}
@@ -230,8 +231,7 @@ func (cmd *callCommand) show(op *operation, reply []byte) error {
 	}
 	var pending *client.PendingError
 	if errors.As(outcome, &pending) {
-		fmt.Fprintf(os.Stderr, "latchkey: %v\n  to approve it: latchkey call approve_activity --json '{\"fingerprint\":\"%s\"}'\n",
-			outcome, body.Activity.Fingerprint)
+		showPending(ctx, server, &body.Activity)
 		return exitStatus(callPending)
 	}
 	fmt.Fprintf(os.Stderr, "latchkey: %v\n", outcome)

@@ -140,6 +140,10 @@ func printReply(reply []byte) error {
 
 // readable says a refusal the way a person wants to read it.
 func readable(err error) error {
+	var doubt *doubtError
+	if errors.As(err, &doubt) {
+		return fmt.Errorf("%w\n  %s", readable(doubt.error), doubt.advice)
+	}
 	var refusal *client.Error
 	if !errors.As(err, &refusal) {
 		if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {

@@ -17,8 +17,10 @@ import (
 
 type policyExplainCommand struct {
 	requestCommand
-	// A whole question can be sent with `latchkey request --exact`.
-	Exact struct{} `kong:"-"`
+	// A whole question can be sent with `latchkey request --exact`, and a question
+	// changes nothing: it is asked anew.
+	Exact  struct{} `kong:"-"`
+	Resend struct{} `kong:"-"`
 
 	Policies string   `placeholder:"FILE" help:"Suppose the policies of this file in the place of the organization's own."`
 	Approver []string `placeholder:"USER_ID" help:"Suppose that this user has voted, the submitter first; can be repeated. Default: the caller."`

@@ -20,6 +20,7 @@ type requestCommand struct {
 	Body      string `arg:"" optional:"" help:"Parameters, or the whole request, as JSON; @FILE reads a file, - standard input."`
 
 	connection
+	sending
 	Exact bool `help:"Send the body as it is: nothing is filled in."`
 }
 
@@ -37,7 +38,7 @@ func (cmd requestCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reply, err := server.Post(ctx, path, body)
+	reply, err := cmd.post(ctx, &cmd.connection, server, path, body)
 	if err != nil {
 		return readable(err)
 	}
