@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,12 +18,40 @@ type probe struct {
 	turn chan struct{} // holds one token: who has it may probe
 	at   time.Time
 	err  error
+
+	// refused is the size of the largest commit that the database could not
+	// write since the last probe of that size could be written: a disk without
+	// room for it may have some for less. 0: none.
+	refused atomic.Int64
 }
 
-func newProbe() probe {
-	p := probe{turn: make(chan struct{}, 1)}
+// maxProbe bounds what a probe writes.
+const maxProbe = 64 << 10
+
+func newProbe() *probe {
+	p := &probe{turn: make(chan struct{}, 1)}
 	p.turn <- struct{}{}
 	return p
+}
+
+// observe notes what became of a commit.
+func (p *probe) observe(c *Commit, err error) {
+	if !errors.Is(err, ErrDiskFull) && !errors.Is(err, ErrReadOnly) && !errors.Is(err, ErrIO) {
+		return
+	}
+	size := 1
+	if c.Activity != nil {
+		size += len(c.Activity.Body)
+	}
+	for _, change := range c.Changes {
+		size += len(change.Body)
+	}
+	for {
+		known := p.refused.Load()
+		if int64(size) <= known || p.refused.CompareAndSwap(known, int64(size)) {
+			return
+		}
+	}
 }
 
 // Ready reports whether the database answers, is migrated and takes writes. A
@@ -40,17 +70,23 @@ func (s *Store) Ready(ctx context.Context) error {
 	if time.Since(s.probe.at) < probeEvery {
 		return s.probe.err
 	}
-	err := s.write(ctx)
+	refused := s.probe.refused.Load()
+	err := s.write(ctx, min(int(refused), maxProbe))
 	if ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err()) // of this caller alone
+	}
+	if err == nil {
+		s.probe.refused.CompareAndSwap(refused, 0)
 	}
 	s.probe.at, s.probe.err = time.Now(), err
 	return err
 }
 
-// write commits one item of the installation, which means nothing and which no
-// version guards. Before there is an installation there is nothing to write to.
-func (s *Store) write(ctx context.Context) error {
+// write commits one item of the installation, of a size, which means nothing and
+// which no version guards. Before there is an installation there is nothing to
+// write to.
+func (s *Store) write(ctx context.Context, size int) error {
+	body := append([]byte("{}"), bytes.Repeat([]byte(" "), size)...)
 	for {
 		version, err := s.driver.Version(ctx, instanceOrg)
 		if err != nil || version == 0 {
@@ -58,7 +94,7 @@ func (s *Store) write(ctx context.Context) error {
 		}
 		c := &Commit{
 			Org: instanceOrg, Version: version,
-			Changes: []Change{{Org: instanceOrg, Kind: "probe", ID: "ready", Body: []byte("{}")}},
+			Changes: []Change{{Org: instanceOrg, Kind: "probe", ID: "ready", Body: body}},
 		}
 		if err := s.markAll(c); err != nil {
 			return err

@@ -47,7 +47,7 @@ type Store struct {
 	// on the version check.
 	queues [256]sync.Mutex
 	seed   maphash.Seed
-	probe  probe
+	probe  *probe
 	// keys mark the rows; nil until [Store.Bootstrap].
 	keys      *vault.RowKeys
 	onFinding func(Finding)
@@ -134,6 +134,7 @@ func (s *Store) commit(ctx context.Context, tx *Tx) error {
 		return err
 	}
 	err = s.driver.Commit(ctx, commit)
+	s.probe.observe(commit, err)
 	if err == nil && commit.Raises() && tx.version > 0 {
 		// No other commit came between: the next version is this one and what
 		// was written.
