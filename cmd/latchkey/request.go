@@ -38,6 +38,9 @@ func (cmd requestCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if file, ok := strings.CutPrefix(cmd.Body, "@"); ok && cmd.Exact {
+		cmd.file = file
+	}
 	reply, err := cmd.post(ctx, &cmd.connection, server, path, body)
 	if err != nil {
 		return readable(err)

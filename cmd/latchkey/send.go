@@ -16,6 +16,8 @@ import (
 // activity, however often they come; with another time they would be another one.
 type sending struct {
 	Resend int `default:"0" placeholder:"N" help:"When the connection is lost or the server fails, send the same bytes again, up to N times. Default: ${default}."`
+	// file has the bytes already; empty: none.
+	file string
 }
 
 const (
@@ -39,7 +41,7 @@ func (s sending) post(ctx context.Context, to *connection, c *client.Client, pat
 		reply, err = c.Post(ctx, path, body)
 	}
 	if strings.Contains(path, "/submit/") && inDoubt(err) {
-		err = &doubtError{err, keepRequest(to, path, body)}
+		err = &doubtError{err, s.keep(to, path, body)}
 	}
 	return reply, err
 }
@@ -71,10 +73,13 @@ type doubtError struct {
 
 func (e *doubtError) Unwrap() error { return e.error }
 
-// keepRequest keeps the bytes, which hold the time of the request, and says how
-// to send them.
-func keepRequest(to *connection, path string, body []byte) (advice string) {
+// keep keeps the bytes, which hold the time of the request, and says how to send
+// them.
+func (s sending) keep(to *connection, path string, body []byte) (advice string) {
 	const unknown = "whether it was carried out is not known until the same bytes are sent again"
+	if s.file != "" {
+		return fmt.Sprintf("%s: run the same command once more, with %s as it is; --resend N does so by itself", unknown, s.file)
+	}
 	file, err := os.CreateTemp("", "latchkey-request-*.json") // mode 0600
 	if err == nil {
 		_, err = file.Write(body)

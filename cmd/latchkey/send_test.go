@@ -139,7 +139,11 @@ func TestResend(t *testing.T) {
 		if err != nil || !strings.Contains(string(out), "ACTIVITY_STATUS_COMPLETED") {
 			t.Errorf("%s: the command that was shown: %v\n%s", name, err, out)
 		}
-		same(between.received(), len(tt.lost)+1)
+		same(between.received(cut), len(tt.lost)+1)
+		// What is in a file is not kept once more.
+		if _, stderr, status := run("request", "--exact", "create_user_tag", "@"+shown[1]); status != 1 || !strings.Contains(stderr, "run the same command once more, with "+shown[1]) {
+			t.Errorf("%s: from the file: status %d\n%s", name, status, stderr)
+		}
 	}
 	stdout, _, _ = run("call", "list_user_tags")
 	if n := strings.Count(stdout, `"tagName"`); n != 6 {
