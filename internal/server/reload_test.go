@@ -67,7 +67,7 @@ func TestReloadLimits(t *testing.T) {
 			}
 		}
 		reload("limits: {rate: {user: 1}}\n", "the config was reloaded")
-		testkit.Until(t, "the rate is bounded", func() bool { return limited() || limited() })
+		testkit.Until(t, "the rate is bounded", limited)
 		reload("# the defaults\n", "the config was reloaded")
 		for range 20 {
 			if limited() {
