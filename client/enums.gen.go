@@ -112,13 +112,14 @@ type FeatureName string
 
 // The values of FeatureName.
 const (
-	FeatureNameEmailAuth             FeatureName = "FEATURE_NAME_EMAIL_AUTH"
-	FeatureNameEmailRecovery         FeatureName = "FEATURE_NAME_EMAIL_RECOVERY"
-	FeatureNameOTPEmailAuth          FeatureName = "FEATURE_NAME_OTP_EMAIL_AUTH"
-	FeatureNameRootUserEmailRecovery FeatureName = "FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY"
-	FeatureNameSMSAuth               FeatureName = "FEATURE_NAME_SMS_AUTH"
-	FeatureNameWebauthnOrigins       FeatureName = "FEATURE_NAME_WEBAUTHN_ORIGINS"
-	FeatureNameWebhook               FeatureName = "FEATURE_NAME_WEBHOOK"
+	FeatureNameEmailAuth                FeatureName = "FEATURE_NAME_EMAIL_AUTH"
+	FeatureNameEmailRecovery            FeatureName = "FEATURE_NAME_EMAIL_RECOVERY"
+	FeatureNameOTPEmailAuth             FeatureName = "FEATURE_NAME_OTP_EMAIL_AUTH"
+	FeatureNameRootUserEmailRecovery    FeatureName = "FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY"
+	FeatureNameSessionsAddNoCredentials FeatureName = "FEATURE_NAME_SESSIONS_ADD_NO_CREDENTIALS"
+	FeatureNameSMSAuth                  FeatureName = "FEATURE_NAME_SMS_AUTH"
+	FeatureNameWebauthnOrigins          FeatureName = "FEATURE_NAME_WEBAUTHN_ORIGINS"
+	FeatureNameWebhook                  FeatureName = "FEATURE_NAME_WEBHOOK"
 )
 
 // HashFunction is one of the values below; a newer server may know more.

@@ -53,6 +53,9 @@ func TestExpired(t *testing.T) {
 			if got := key.Expired(created.Add(c.after)); got != c.want {
 				t.Errorf("Expired = %v, want %v", got, c.want)
 			}
+			if left := key.SecondsLeft(created.Add(c.after)); c.seconds > 0 && (left == 0) != c.want || left > c.seconds {
+				t.Errorf("%d seconds are left", left)
+			}
 		})
 	}
 }

@@ -95,13 +95,16 @@ func (q Quorum) Has(userID string) bool { return slices.Contains(q.UserIDs, user
 // FeatureName names a switch of an organization.
 type FeatureName string
 
-// The features that a new organization starts with.
+// The features that the server knows.
 const (
 	FeatureEmailAuth     FeatureName = "FEATURE_NAME_EMAIL_AUTH"
 	FeatureEmailRecovery FeatureName = "FEATURE_NAME_EMAIL_RECOVERY"
 	FeatureOTPEmailAuth  FeatureName = "FEATURE_NAME_OTP_EMAIL_AUTH"
 	FeatureSMSAuth       FeatureName = "FEATURE_NAME_SMS_AUTH"
 	FeatureOrigins       FeatureName = "FEATURE_NAME_WEBAUTHN_ORIGINS"
+	// FeatureSessionsAddNoCredentials is an extension: what a session does adds no
+	// credential that outlives it.
+	FeatureSessionsAddNoCredentials FeatureName = "FEATURE_NAME_SESSIONS_ADD_NO_CREDENTIALS"
 )
 
 // Feature is a switch that is on, with its setting.

@@ -96,6 +96,12 @@ func (k APIKey) Expired(now time.Time) bool {
 	return age >= 0 && uint64(age/time.Second) >= k.ExpirationSeconds
 }
 
+// SecondsLeft is how long a key that expires is still valid.
+func (k APIKey) SecondsLeft(now time.Time) uint64 {
+	age := uint64(max(0, now.Sub(k.CreatedAt)) / time.Second)
+	return k.ExpirationSeconds - min(age, k.ExpirationSeconds)
+}
+
 // Authenticator is a passkey.
 type Authenticator struct {
 	ID           string    `json:"id"`

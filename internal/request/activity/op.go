@@ -29,6 +29,10 @@ type Op[P, R any] struct {
 	// FindOwnUser is OwnUser where the user must be looked up; empty: there is
 	// no such user.
 	FindOwnUser func(*store.Tx, *P) (string, error)
+	// Adds says how long the credentials last that the activity adds, or changes
+	// that come to the same. nil: it adds none, or only for a user who proves
+	// anew who they are.
+	Adds func(*P) decide.Added
 	// Facts says what policies may know about the activity beside its type:
 	// its targets, its transaction, its parameters. nil: nothing.
 	Facts func(Facts, *P) error
@@ -63,6 +67,9 @@ func Older[P0, P, R any](s Spec, newer Op[P, R], up func(*P0) *P) Op[P0, R] {
 	if newer.FindOwnUser != nil {
 		older.FindOwnUser = func(tx *store.Tx, p *P0) (string, error) { return newer.FindOwnUser(tx, up(p)) }
 	}
+	if newer.Adds != nil {
+		older.Adds = func(p *P0) decide.Added { return newer.Adds(up(p)) }
+	}
 	if newer.Facts != nil {
 		older.Facts = func(f Facts, p *P0) error { return newer.Facts(f, up(p)) }
 	}
@@ -90,6 +97,7 @@ type Intent struct {
 	Op      *CompiledOp
 	JSON    jsontext.Value // the parameters as they were understood
 	OwnUser string         // whose credentials it manages; empty: no user's, or see Owner
+	Adds    decide.Added   // the credentials that it adds
 	Tokens  []string       // to be verified before it is decided on
 	Ballot  *Ballot        // what it votes on; nil: it is no vote
 	owner   func(*store.Tx) (string, error)
@@ -187,6 +195,9 @@ func (o Op[P, R]) intent(a *CompiledOp, p *P, echo jsontext.Value) *Intent {
 	}
 	if o.FindOwnUser != nil {
 		intent.owner = func(tx *store.Tx) (string, error) { return o.FindOwnUser(tx, p) }
+	}
+	if o.Adds != nil {
+		intent.Adds = o.Adds(p)
 	}
 	if o.Ballot != nil {
 		fingerprint, selection := o.Ballot(p)

@@ -35,6 +35,10 @@ type Input struct {
 	By Governor
 	// OwnUser is the user whose credentials the activity manages, if any.
 	OwnUser string
+	// Adds are the credentials that the activity adds. Where SessionsLocked says
+	// so, no session may add one that outlives it; it is asked only if one would.
+	Adds           Added
+	SessionsLocked func() (bool, error)
 	// User finds a user of the organization, nil when there is none.
 	User func(id string) (*domain.User, error)
 	// Users lists all of them.
@@ -45,9 +49,10 @@ type Input struct {
 	// Budget is what the policies may do; nil: as much as they like.
 	Budget *policy.Budget
 
-	voters  []voter
-	facts   *fact.Request
-	decided *policy.Decision // by the policies
+	voters   []voter
+	outlived bool // what the activity adds would outlive the submitter's session
+	facts    *fact.Request
+	decided  *policy.Decision // by the policies
 }
 
 // voter is a user whose approval counts, and the credential that it was signed
@@ -72,6 +77,7 @@ type Decision struct {
 	Outcome     Outcome
 	Evaluations []domain.Evaluation
 	by          Governor
+	outlived    bool
 }
 
 // Decide weighs the votes that count now.
@@ -85,11 +91,11 @@ func (in *Input) Decide() (*Decision, error) {
 	if err := in.count(); err != nil {
 		return nil, err
 	}
-	d := &Decision{by: in.By}
+	d := &Decision{by: in.By, outlived: in.outlived}
 	quorum := in.Organization.RootQuorum
 	rootWaits := slices.ContainsFunc(in.voters, func(v voter) bool { return quorum.Has(v.user.ID) })
 	switch {
-	case in.By == Vote:
+	case in.By == Vote, in.outlived:
 	case in.By == Self:
 		if in.isOwnUser() {
 			d.Outcome = Allow
@@ -178,6 +184,14 @@ func (in *Input) count() error {
 		if !ok {
 			continue
 		}
+		outlived, err := in.outlives(user, credential.ID)
+		if err != nil {
+			return err
+		}
+		if outlived {
+			in.outlived = in.outlived || vote == in.Activity.Submitter()
+			continue
+		}
 		in.voters = append(in.voters, voter{user, credential})
 	}
 	slices.Reverse(in.voters)
@@ -208,6 +222,9 @@ func (in *Input) approvers() []string {
 
 // Refusal is the error that a denied activity fails with.
 func (d *Decision) Refusal() *fault.Error {
+	if d.outlived {
+		return outlivesSession()
+	}
 	if d.by == Self {
 		return fault.New(fault.PermissionDenied, fault.ReasonForbidden,
 			"You don't have sufficient permissions to take this action. Users can do this for themselves only.")

@@ -231,11 +231,12 @@ func (t *attempt) decisionInput(budget *policy.Budget, a *domain.Activity, inten
 	return &decide.Input{
 		Organization: org, Activity: a, Intent: intent.Digest(), Now: now, By: intent.Op.Govern.By,
 		Load:    func() (*decide.Rules, error) { return decide.RulesOf(t.home) },
-		OwnUser: own,
-		User:    t.home.Users().Lookup,
-		Users:   func() ([]*domain.User, error) { return t.home.Users().List("", 0) },
-		Facts:   func() (*fact.Request, error) { return intent.Describe(t.tx) },
-		Budget:  budget,
+		OwnUser: own, Adds: intent.Adds,
+		SessionsLocked: t.sessionsLocked,
+		User:           t.home.Users().Lookup,
+		Users:          func() ([]*domain.User, error) { return t.home.Users().List("", 0) },
+		Facts:          func() (*fact.Request, error) { return intent.Describe(t.tx) },
+		Budget:         budget,
 	}, nil
 }
 

@@ -141,8 +141,11 @@ func (t *attempt) suppose(approvers []string, now time.Time) (*domain.Activity, 
 			return nil, err
 		}
 		vote := domain.Vote{UserID: user.ID, Selection: domain.VoteApproved, CreatedAt: now}
-		if credentials := decide.VoterOf(user).Credentials; len(credentials) > 0 {
-			vote.CredentialID, vote.PublicKey = credentials[0].ID, credentials[0].PublicKey
+		for _, c := range decide.VoterOf(user).Credentials {
+			key, _ := user.APIKey(c.PublicKey)
+			if vote.CredentialID == "" || !key.Expires() { // a lasting one, if there is any
+				vote.CredentialID, vote.PublicKey = c.ID, c.PublicKey
+			}
 		}
 		if user.ID == t.who.user.ID && t.who.credentialID != "" {
 			vote.CredentialID = t.who.credentialID

@@ -77,6 +77,11 @@ func (t *attempt) addVote(a *domain.Activity, selection domain.Selection, messag
 	if selection == domain.VoteApproved && input.Counts(t.who.user.ID) {
 		return t.outcome(a) // once is enough
 	}
+	if selection == domain.VoteApproved {
+		if err := input.CheckApproval(t.who.user, t.who.credentialID); err != nil {
+			return nil, err
+		}
+	}
 	voted := *a
 	vote := t.submission.vote(t.who, selection, now)
 	vote.Message = message

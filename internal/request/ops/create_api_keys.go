@@ -6,6 +6,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 )
 
@@ -22,6 +23,7 @@ var (
 			f.Activity.Params.UserID = &p.UserID
 			return nil
 		},
+		Adds: func(p *CreateAPIKeysParamsV2) decide.Added { return addedKeys(p.APIKeys) },
 		Exec: createAPIKeys,
 	}
 )

@@ -6,6 +6,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 )
 
@@ -19,6 +20,7 @@ var (
 	CreateAuthenticatorsV2 = activity.Op[CreateAuthenticatorsParamsV2, CreateAuthenticatorsResult]{
 		Spec:    createAuthenticatorsSpec(2),
 		OwnUser: func(p *CreateAuthenticatorsParamsV2) string { return p.UserID },
+		Adds:    func(*CreateAuthenticatorsParamsV2) decide.Added { return lastingAccess },
 		Exec:    createAuthenticators,
 	}
 )

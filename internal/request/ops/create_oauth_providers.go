@@ -5,6 +5,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 )
 
@@ -19,6 +20,7 @@ var (
 		Spec:    createOauthProvidersSpec(2),
 		OwnUser: func(p *CreateOauthProvidersParamsV2) string { return p.UserID },
 		Tokens:  func(p *CreateOauthProvidersParamsV2) []string { return tokens(p.OauthProviders) },
+		Adds:    func(*CreateOauthProvidersParamsV2) decide.Added { return lastingAccess },
 		Exec:    createOauthProviders,
 	}
 )

@@ -7,6 +7,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 	"latchkey/internal/store"
 )
@@ -23,6 +24,7 @@ var (
 			Access:  activity.Access{FindsChild: true},
 		},
 		OwnUser: func(p *CreateReadWriteSessionParamsV2) string { return cmp.Or(p.UserID, activity.Submitter) },
+		Adds:    func(p *CreateReadWriteSessionParamsV2) decide.Added { return addedLogin(p.ExpirationSeconds) },
 		Exec:    createReadWriteSession,
 	}
 )
@@ -43,6 +45,7 @@ func createReadWriteSessionV1() activity.Op[CreateReadWriteSessionParams, ReadWr
 			}
 			return user.ID, nil
 		},
+		Adds: func(p *CreateReadWriteSessionParams) decide.Added { return addedLogin(p.ExpirationSeconds) },
 		Exec: func(ctx context.Context, e activity.Env, p *CreateReadWriteSessionParams) (ReadWriteSessionResult, error) {
 			user, err := userWithContact(e.Tx, domain.OTPEmail, p.Email)
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 )
 
@@ -33,6 +34,7 @@ var (
 			return "createUsersIntent", p.documented().withIDs(r)
 		},
 		Facts: createUsersFacts,
+		Adds:  func(*CreateUsersParamsV4) decide.Added { return lastingAccess }, // each must be able to log in
 		Exec:  createUsers,
 	}
 )

@@ -22,7 +22,7 @@ var SetOrganizationFeature = activity.Op[SetOrganizationFeatureParams, Organizat
 
 // SetOrganizationFeatureParams are the parameters of set_organization_feature.
 type SetOrganizationFeatureParams struct {
-	Name  domain.FeatureName `json:"name" check:"required,enum=FEATURE_NAME_EMAIL_AUTH|FEATURE_NAME_EMAIL_RECOVERY|FEATURE_NAME_OTP_EMAIL_AUTH|FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY|FEATURE_NAME_SMS_AUTH|FEATURE_NAME_WEBAUTHN_ORIGINS|FEATURE_NAME_WEBHOOK" doc:"Feature to set."`
+	Name  domain.FeatureName `json:"name" check:"required,enum=FEATURE_NAME_EMAIL_AUTH|FEATURE_NAME_EMAIL_RECOVERY|FEATURE_NAME_OTP_EMAIL_AUTH|FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY|FEATURE_NAME_SESSIONS_ADD_NO_CREDENTIALS|FEATURE_NAME_SMS_AUTH|FEATURE_NAME_WEBAUTHN_ORIGINS|FEATURE_NAME_WEBHOOK" doc:"Feature to set."`
 	Value string             `json:"value" check:"max=4096" doc:"Its value: origins separated by commas for FEATURE_NAME_WEBAUTHN_ORIGINS, a URL for FEATURE_NAME_WEBHOOK, empty or true for the others." example:"true"`
 }
 

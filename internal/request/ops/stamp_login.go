@@ -7,6 +7,7 @@ import (
 	"latchkey/internal/fault"
 	"latchkey/internal/keys/curve"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 )
 
@@ -20,6 +21,7 @@ var StampLogin = activity.Op[StampLoginParams, LoginResult]{
 	},
 	OwnUser: func(*StampLoginParams) string { return activity.Submitter },
 	Facts:   func(f activity.Facts, p *StampLoginParams) error { return p.sessionFacts(f) },
+	Adds:    func(p *StampLoginParams) decide.Added { return addedLogin(p.ExpirationSeconds) },
 	Exec: func(_ context.Context, e activity.Env, p *StampLoginParams) (LoginResult, error) {
 		if err := p.refuse(); err != nil {
 			return LoginResult{}, err

@@ -17,6 +17,7 @@ var UpdateRootQuorum = activity.Op[UpdateRootQuorumParams, UpdateRootQuorumResul
 		Summary: "Replace the root quorum: its members, and how many of them must agree. Only the present root quorum may.",
 		Govern:  activity.Govern{By: decide.RootQuorum},
 	},
+	Adds: func(*UpdateRootQuorumParams) decide.Added { return lastingAccess },
 	Exec: updateRootQuorum,
 }
 

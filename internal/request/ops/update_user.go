@@ -6,6 +6,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 )
 
 // UpdateUser changes what is given of a user.
@@ -16,6 +17,7 @@ var UpdateUser = activity.Op[UpdateUserParams, UpdateUserResult]{
 		Govern:  activity.Govern{Resource: activity.ResourceUser, Action: activity.ActionUpdate},
 	},
 	Facts: updateUserFacts,
+	Adds:  func(p *UpdateUserParams) decide.Added { return addedContacts(p.UserEmail, p.UserPhoneNumber) },
 	Exec:  updateUser,
 }
 

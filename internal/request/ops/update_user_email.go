@@ -5,6 +5,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 )
 
 // UpdateUserEmail changes or removes the e-mail address of a user.
@@ -14,6 +15,7 @@ var UpdateUserEmail = activity.Op[UpdateUserEmailParams, UpdateUserResult]{
 		Summary: "Change the e-mail address of a user, or remove it.",
 		Govern:  activity.Govern{Resource: activity.ResourceUser, Action: activity.ActionUpdate},
 	},
+	Adds: func(p *UpdateUserEmailParams) decide.Added { return addedContacts(&p.UserEmail) },
 	Exec: updateUserEmail,
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 )
 
 // UpdateUserPhoneNumber changes or removes the phone number of a user.
@@ -14,6 +15,7 @@ var UpdateUserPhoneNumber = activity.Op[UpdateUserPhoneNumberParams, UpdateUserR
 		Summary: "Change the phone number of a user, or remove it.",
 		Govern:  activity.Govern{Resource: activity.ResourceUser, Action: activity.ActionUpdate},
 	},
+	Adds: func(p *UpdateUserPhoneNumberParams) decide.Added { return addedContacts(&p.UserPhoneNumber) },
 	Exec: updateUserPhoneNumber,
 }
 
