@@ -1,5 +1,5 @@
-// Runs a page of the documentation as its reader would: the commands of its code
-// blocks, one after the other, in one shell. What the page shows as output must
+// Runs pages of the documentation as their reader would: the commands of their
+// code blocks, one after the other, in one shell. What a page shows as output must
 // come out.
 //
 //     ```sh            commands, none of which may fail
@@ -19,7 +19,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { binary } from './server.mjs';
@@ -68,7 +68,9 @@ function prepare(place) {
   return { folder, env: { ...process.env, PATH: `${tools}:${process.env.PATH}` } };
 }
 
-async function serve(place, { folder, env }, commands) {
+const isServer = ({ language, word }) => language === 'sh' && word === 'server';
+
+async function serve({ folder, env }, commands) {
   const child = spawn('bash', ['-c', commands], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const end = (signal) => {
     try {
@@ -99,26 +101,32 @@ async function serve(place, { folder, env }, commands) {
   };
 }
 
-// runPage runs the page in a place of lib/server.mjs. Files, by name, are those
-// that its reader is told to have; they may hold private keys.
-export async function runPage(file, place, files = {}) {
+// runPages runs pages one after the other, in one shell and beside one server, in
+// a place of lib/server.mjs. With running, the server that no page starts runs
+// already. Files, by name, are those that the reader is told to have; they may hold
+// private keys.
+export async function runPages(pages, place, { running = false, files = {} } = {}) {
   const scene = prepare(place);
   for (const [name, text] of Object.entries(files)) writeFileSync(join(scene.folder, name), text, { mode: 0o600 });
-  const all = blocks(readFileSync(file, 'utf8'));
+  const all = pages.flatMap((page) =>
+    blocks(readFileSync(page, 'utf8')).map((block) => ({ ...block, at: `${basename(page)}:${block.line}` })),
+  );
   let server;
   try {
+    if (running && !all.some(isServer)) server = await serve(scene, 'bin/latchkey dev');
     // All commands in one shell, which keeps variables. Each block's output and
     // the number of its commands that failed go to files. A block whose last
     // command fails does so itself and is counted too.
-    const script = ["set -E; trap 'failures=$((failures + 1))' ERR"];
+    const script = ["set -o pipefail; trap 'failures=$((failures + 1))' ERR"];
     const commands = [];
     for (const block of all) {
-      const name = join(place.data, `block-${block.line}`);
+      const name = join(place.data, block.at);
       if (block.language === 'js') {
-        assert.match(block.word, /^[a-z]+\.mjs$/, `line ${block.line}: a program needs a name`);
+        assert.match(block.word, /^[a-z]+\.mjs$/, `${block.at}: a program needs a name`);
         writeFileSync(join(scene.folder, block.word), block.text);
-      } else if (block.language === 'sh' && block.word === 'server') {
-        server = await serve(place, scene, block.text);
+      } else if (isServer(block)) {
+        assert.equal(server, undefined, `${block.at}: a server is running already`);
+        server = await serve(scene, block.text);
         commands.push({ block, output: server.output, status: () => 0 });
       } else if (block.language === 'sh') {
         writeFileSync(name, block.text);
@@ -129,8 +137,8 @@ export async function runPage(file, place, files = {}) {
           status: () => readFileSync(`${name}.status`, 'utf8').trim(),
         });
       } else {
-        assert.equal(block.language, 'text', `line ${block.line}: what kind of block is this?`);
-        assert.ok(commands.length > 0, `line ${block.line}: output without a command`);
+        assert.equal(block.language, 'text', `${block.at}: what kind of block is this?`);
+        assert.ok(commands.length > 0, `${block.at}: output without a command`);
         (commands.at(-1).shown ??= []).push(block);
       }
     }
@@ -138,12 +146,12 @@ export async function runPage(file, place, files = {}) {
     await once(shell, 'exit');
     for (const { block, output, status, shown = [] } of commands) {
       const text = output();
-      if (block.word !== 'server') {
+      if (!isServer(block)) {
         const wanted = block.word === 'refused' ? /^[1-9]\d* 2$/ : /^0 0$/;
-        assert.match(status(), wanted, `line ${block.line}: exit status and failed commands\n${block.text}\n${text}`);
+        assert.match(status(), wanted, `${block.at}: exit status and failed commands\n${block.text}\n${text}`);
       }
-      for (const { text: expected, line } of shown) {
-        assert.ok(matches(expected, text), `line ${line}: the page shows\n${expected}\nbut the commands print\n${text}`);
+      for (const { text: expected, at } of shown) {
+        assert.ok(matches(expected, text), `${at}: the page shows\n${expected}\nbut the commands print\n${text}`);
       }
     }
     return commands.length;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { hashMessage, recoverAddress } from 'ethers';
 
 import { flavours, newKey } from '../lib/clients.mjs';
-import { runPage } from '../lib/page.mjs';
+import { runPages } from '../lib/page.mjs';
 import { Passkey } from '../lib/passkey.mjs';
 import { newPlace, storeName, useServer } from '../lib/server.mjs';
 import { connectUser, createUsers, refusal, rootUser } from '../lib/users.mjs';
@@ -61,11 +61,12 @@ describe(`migration on ${storeName}`, () => {
 
     const place = newPlace();
     try {
-      await runPage(page, place, {
+      const files = {
         'there.json': JSON.stringify(there.dev),
         'here.json': JSON.stringify(here.dev),
         'root.key': `${here.dev.apiPrivateKey}:p256\n`,
-      });
+      };
+      await runPages([page], place, { files });
     } finally {
       place.remove();
     }

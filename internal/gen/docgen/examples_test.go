@@ -60,14 +60,14 @@ func TestExpressions(t *testing.T) {
 
 // request is a command that sends one: its operation, and its body on the line
 // or below it.
-var request = regexp.MustCompile(`(?m)^ *lk ((?:--[a-z]+ \S+ )*)([a-z0-9_/]+)(?: '(.*)'| - <<END\n((?s:.*?))\n *END)?$`)
+var request = regexp.MustCompile(`(?m)^ *lk ((?:--[a-z]+ \S+ )*)([a-z0-9_/]+)(?: '(.*?)'| - <<END(?: \| tee reply.json)?\n((?s:.*?))\n *END)?(?: \| tee reply.json)?$`)
 
 // sample is what the variables of the pages stand for.
 func sample(name string) string {
 	switch {
 	case name == "FINGERPRINT":
 		return "sha256:" + strings.Repeat("0", 64)
-	case name == "BOB_PUBLIC":
+	case name == "BEN_PUBLIC":
 		return "02c4cf153d6fbb428098ed7d116f28c24a70f32c87df1365ac46eadfc0036ada22"
 	case name == "CI_PUBLIC": // on Ed25519: RFC 8032 section 7.1, test 1
 		return "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
