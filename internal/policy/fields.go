@@ -140,8 +140,8 @@ func addressesOf(a *fact.WalletAccount) *[]string {
 }
 
 var walletAccountType = structOf[fact.WalletAccount]("WalletAccount",
-	aliased(text("address", func(a *fact.WalletAccount) *string { return &a.Address }), func(a *fact.WalletAccount) func() []string { return a.Addresses }),
-	nested("addresses", listOf(textType), addressesOf),
+	aliased(text("address", func(a *fact.WalletAccount) *string { return &a.Address }).written(anyAddressType), func(a *fact.WalletAccount) func() []string { return a.Addresses }),
+	nested("addresses", listOf(anyAddressType), addressesOf),
 	nested("path_indexes", listOf(intType), func(a *fact.WalletAccount) *[]fact.Number { return exporting(a, &a.PathIndexes) }),
 	nested("path_hardened", listOf(boolType), func(a *fact.WalletAccount) *[]bool { return exporting(a, &a.PathHardened) }),
 	text("wallet_id", func(a *fact.WalletAccount) *string { return exporting(a, &a.WalletID) }),
@@ -154,8 +154,8 @@ var secretType = structOf[fact.Secret]("Secret",
 )
 
 var ethereumType = structOf[fact.EthereumTx]("EthereumTransaction",
-	caseInsensitive("from", func(t *fact.EthereumTx) *string { return &t.From }),
-	caseInsensitive("to", func(t *fact.EthereumTx) *string { return &t.To }),
+	caseInsensitive("from", func(t *fact.EthereumTx) *string { return &t.From }).written(ethereumAddressType),
+	caseInsensitive("to", func(t *fact.EthereumTx) *string { return &t.To }).written(ethereumAddressType),
 	text("data", func(t *fact.EthereumTx) *string { return &t.Data }),
 	text("type", func(t *fact.EthereumTx) *string { return &t.Type }).oneOf("LEGACY", "TYPE_1", "TYPE_2", "TYPE_3", "TYPE_4"),
 	text("function_name", func(t *fact.EthereumTx) *string { return &t.FunctionName }),
@@ -168,7 +168,7 @@ var ethereumType = structOf[fact.EthereumTx]("EthereumTransaction",
 	amount("max_fee_per_gas", func(t *fact.EthereumTx) *fact.Number { return &t.MaxFeePerGas }),
 	amount("max_priority_fee_per_gas", func(t *fact.EthereumTx) *fact.Number { return &t.MaxPriorityFeePerGas }),
 	amount("max_fee_per_blob_gas", func(t *fact.EthereumTx) *fact.Number { return &t.MaxFeePerBlobGas }),
-	nested("contract_call_args", arguments, func(t *fact.EthereumTx) *fact.Map { return t.ContractCallArgs }),
+	nested("contract_call_args", arguments, func(t *fact.EthereumTx) *fact.Map { return t.ContractCallArgs }).unlessIn("a call that no stored interface describes"),
 )
 
 var typedDataType = structOf[fact.EIP712]("EIP712",
@@ -177,13 +177,13 @@ var typedDataType = structOf[fact.EIP712]("EIP712",
 		text("name", func(d *fact.EIP712Domain) *string { return &d.Name }),
 		text("version", func(d *fact.EIP712Domain) *string { return &d.Version }),
 		unsigned("chain_id", func(d *fact.EIP712Domain) *fact.Number { return &d.ChainID }),
-		caseInsensitive("verifying_contract", func(d *fact.EIP712Domain) *string { return &d.VerifyingContract }),
+		caseInsensitive("verifying_contract", func(d *fact.EIP712Domain) *string { return &d.VerifyingContract }).written(ethereumAddressType),
 	), func(e *fact.EIP712) *fact.EIP712Domain { return &e.Domain }),
 	nested("message", arguments, func(e *fact.EIP712) *fact.Map { return &e.Message }),
 )
 
 var authorizationType = structOf[fact.EIP7702]("EIP7702Authorization",
-	caseInsensitive("address", func(a *fact.EIP7702) *string { return &a.Address }),
+	caseInsensitive("address", func(a *fact.EIP7702) *string { return &a.Address }).written(ethereumAddressType),
 	amount("chain_id", func(a *fact.EIP7702) *fact.Number { return &a.ChainID }),
 	amount("nonce", func(a *fact.EIP7702) *fact.Number { return &a.Nonce }),
 )

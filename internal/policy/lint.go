@@ -36,6 +36,8 @@ const (
 	UnknownValue     Code = "unknown_value"    // a field is never that
 	SingleVersion    Code = "single_version"   // one of several activities that do the same
 	AllowsEverything Code = "allows_everything"
+	BadAddress       Code = "bad_address" // no address of the chain is written like that
+	LimitCanErr      Code = "limit_can_err"
 )
 
 // LintContext is what the organization has. A nil list or map is not known, and
@@ -60,6 +62,7 @@ func Lint(policies []Policy, context LintContext) []Finding {
 			}
 		}
 		l.everything(l.policy)
+		l.errors(l.policy)
 		l.siblings(l.policy)
 	}
 	l.interactions()
@@ -147,6 +150,11 @@ func (l *linter) literal(subject, literal *node) {
 	text := literal.text
 	if subject.op == opLower && strings.ToLower(text) != text {
 		l.add(literal, WrongCase, "CaseInsensitiveString(…) is lower case and never equals '%s'; put that into CaseInsensitiveString too", text)
+	}
+	if f := formOf(subject); f != nil && text != "" {
+		if problem := f.problem(text); problem != "" {
+			l.add(literal, BadAddress, "%s is never '%s': %s", l.source(subject), text, problem)
+		}
 	}
 	data := subject
 	for data.op == opSlice || data.op == opIndex {

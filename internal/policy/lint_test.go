@@ -78,7 +78,7 @@ func TestLint(t *testing.T) {
 			}
 		})
 	}
-	for _, code := range []Code{NeverTrue, AlwaysTrue, ShadowedByDeny, TooManyApprovals, UnknownUser, UnknownTag, RawPayloadHole, BadChecksum, WrongCase, UnknownValue, SingleVersion, AllowsEverything} {
+	for _, code := range []Code{NeverTrue, AlwaysTrue, ShadowedByDeny, TooManyApprovals, UnknownUser, UnknownTag, RawPayloadHole, BadChecksum, WrongCase, UnknownValue, SingleVersion, AllowsEverything, BadAddress, LimitCanErr} {
 		if !seen[code] {
 			t.Errorf("no case has the finding %s", code)
 		}

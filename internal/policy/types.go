@@ -21,8 +21,9 @@ const (
 type typ struct {
 	kind   kind
 	name   string
-	fold   bool // kindText: compared without case
-	elem   *typ // kindList, kindMap
+	fold   bool  // kindText: compared without case
+	form   *form // kindText: how each of its values is written; nil: in any way
+	elem   *typ  // kindList, kindMap
 	fields []field
 	// How the elements of a list of this struct are read.
 	size func(list any) int
@@ -50,6 +51,7 @@ type field struct {
 	name   string
 	typ    *typ
 	values []string // all that the field can be, if they are few
+	absent string   // what does not have it, where it is not only its root that may be absent
 	text   func(any) *string
 	others func(any) func() []string // what the text is equal to as well; nil: itself alone
 	number func(any) *fact.Number
@@ -103,6 +105,19 @@ func caseInsensitive[T any](name string, get func(*T) *string) field {
 // aliased is a text of T that has other names: it is equal to each of them.
 func aliased[T any](f field, others func(*T) func() []string) field {
 	f.others = func(ref any) func() []string { return others(ref.(*T)) }
+	return f
+}
+
+// written is a text, or a list or map of texts, of a type that says how they are
+// written.
+func (f field) written(t *typ) field {
+	f.typ = t
+	return f
+}
+
+// unlessIn is a field that some requests do not have, though they have its root.
+func (f field) unlessIn(what string) field {
+	f.absent = what
 	return f
 }
 

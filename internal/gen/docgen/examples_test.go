@@ -11,9 +11,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/policy"
+	"latchkey/internal/policy/policytest"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/request/engine"
 	"latchkey/internal/request/ops"
 	"latchkey/internal/schema"
@@ -56,6 +59,70 @@ func TestExpressions(t *testing.T) {
 	if found < 10 {
 		t.Errorf("only %d expressions were found; the search is broken", found)
 	}
+}
+
+// TestNoAdviceOnDocuments: what a page or an example recommends is nothing that
+// the advice warns of. Conditions of a block of its own stand for an ALLOW.
+func TestNoAdviceOnDocuments(t *testing.T) {
+	block := regexp.MustCompile("(?ms)^ *```condition\n(.*?)^ *```$")
+	found := 0
+	quiet := func(where string, p *policy.Policy) {
+		t.Helper()
+		found++
+		for _, f := range policy.Lint([]policy.Policy{*p}, policy.LintContext{}) {
+			t.Errorf("%s: %s: %s", where, f.Code, f.Message)
+		}
+	}
+	for page, text := range pages(t) {
+		for _, conditions := range block.FindAllStringSubmatch(text, -1) {
+			for source := range strings.SplitSeq(conditions[1], "\n\n") {
+				compiled, err := policy.Compile(policy.Condition, source)
+				if err != nil {
+					t.Fatal(err)
+				}
+				quiet(page, &policy.Policy{Condition: compiled, Consensus: oneUser(t)})
+			}
+		}
+		for _, command := range request.FindAllStringSubmatch(text, -1) {
+			if command[2] == "create_policy" {
+				p := new(domain.Policy)
+				if err := json.Unmarshal([]byte(os.Expand(command[4], sample)), p); err != nil {
+					t.Fatal(err)
+				}
+				compiled, err := decide.Compile(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				quiet(page, compiled)
+			}
+		}
+	}
+	files, err := filepath.Glob("../../../examples/*/policies.yaml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("files: %v, %v", files, err)
+	}
+	for _, name := range files {
+		file, err := policytest.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range file.Lint() {
+			t.Errorf("%s: %v", name, f)
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d policies were found; the search is broken", found)
+	}
+}
+
+// oneUser is a consensus of one user.
+func oneUser(t *testing.T) *policy.Expr {
+	t.Helper()
+	consensus, err := policy.Compile(policy.Consensus, "approvers.any(user, user.id == 'a')")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return consensus
 }
 
 // request is a command that sends one: its operation, and its body on the line
