@@ -60,10 +60,24 @@ func isUnknown(err error) bool {
 	if errors.Is(err, store.ErrNoOrganization) {
 		return true
 	}
+	if isAmbiguous(err) {
+		return false
+	}
 	refusal, ok := fault.As(err)
 	return ok && (refusal.Reason == fault.ReasonCredentialNotFound || refusal.Reason == fault.ReasonPublicKeyNotFound ||
 		refusal.Reason == fault.ReasonUnauthenticated)
 }
+
+// ambiguousUser is the refusal of a proof that fits several users of one
+// organization.
+type ambiguousUser struct{ refusal *fault.Error }
+
+func (a *ambiguousUser) Error() string { return a.refusal.Error() }
+
+// Unwrap shows the refusal.
+func (a *ambiguousUser) Unwrap() error { return a.refusal }
+
+func isAmbiguous(err error) bool { return errors.As(err, new(*ambiguousUser)) }
 
 // isExpired tells that the credential is known, and past its end.
 func isExpired(err error) bool {

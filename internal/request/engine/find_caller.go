@@ -57,8 +57,8 @@ func (e *Engine) findChild(ctx context.Context, parent string, p proof) (string,
 }
 
 // chooseChild finds the one of several children in which the caller can act: an
-// entry of the directory is a hint, and a credential that has expired or does
-// not count there locks no one out elsewhere.
+// entry of the directory is a hint, and a credential that has expired, does not
+// count or fits several users there locks no one out elsewhere.
 func (e *Engine) chooseChild(ctx context.Context, children []string, p proof) (string, error) {
 	if len(children) == 1 {
 		return children[0], nil
@@ -75,7 +75,7 @@ func (e *Engine) chooseChild(ctx context.Context, children []string, p proof) (s
 			return "", ambiguous
 		case err == nil:
 			chosen = child
-		case !isUnknown(err) && !isExpired(err):
+		case !isUnknown(err) && !isExpired(err) && !isAmbiguous(err):
 			return "", err
 		}
 	}

@@ -106,8 +106,8 @@ func (p *attestedProof) identifyByContact(tx *store.Tx) (*principal, error) {
 	found, several := domain.FindByContact(users, p.kind, p.contact)
 	switch {
 	case several:
-		return nil, fault.New(fault.Unauthenticated, fault.ReasonUnauthenticated,
-			"more than one user of the organization has the verified contact; log in with another credential")
+		return nil, &ambiguousUser{fault.New(fault.Unauthenticated, fault.ReasonUnauthenticated,
+			"more than one user of the organization has the verified contact, and none of them has proved it before; log in with another credential")}
 	case found == nil:
 		return nil, p.unknown()
 	}
@@ -129,7 +129,12 @@ func (p *attestedProof) directoryKeys() []string {
 
 func (p *attestedProof) unknown() error { return unknownPublicKey() }
 
-func (p *attestedProof) credentialNoun() string { return "a public key" }
+func (p *attestedProof) credentialNoun() string {
+	if p.subject != nil {
+		return "an identity at an issuer"
+	}
+	return "a verified contact"
+}
 
 func (p *attestedProof) signature() signature {
 	return signature{p.stamp.PublicKey, p.stamp.Signature, p.stamp.Scheme}

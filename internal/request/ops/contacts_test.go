@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	. "latchkey/internal/test/servertest"
@@ -107,29 +108,55 @@ func TestWrittenContactLocksNoOneOut(t *testing.T) {
 }
 
 // TestAttestedLoginProvesContact: a contact that is only on record becomes a
-// verified one by the first login with it; where more than one user has it and
-// none has proved it, the client must say who is meant.
+// verified one by the first login with it; where it is on record more than once
+// and no one has proved it, the login is refused and the client must say who is
+// meant.
 func TestAttestedLoginProvesContact(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
-		const contact = "written@example.com"
-		verified := func() []Value {
-			return s.Root.Query(t, "list_verified_suborgs", m{"filterType": "EMAIL", "filterValue": contact}).Get("organizationIds").List()
-		}
-		child := newChild(t, s, s.Root, "Child", func(user, _ m) { user["userEmail"] = contact })
-		newChild(t, s, s.Root, "Other", func(user, _ m) { user["userEmail"] = contact })
-		key := s.Stranger(t, child)
-		token := verifiedToken(t, s, s.Root, contact, key.Key.PublicKey())
-		attestedBy(key, s.Root.OrganizationID, token).Refused(t, http.StatusUnauthorized, "stamp_login", m{"publicKey": key.Key.PublicKey()})
-		if got := verified(); len(got) != 0 {
-			t.Errorf("verified before: %v", got)
-		}
-		attestedBy(key, child.OrganizationID, token).Submit(t, "stamp_login", m{"publicKey": key.Key.PublicKey()})
-		if got := verified(); len(got) != 1 || got[0].Text() != child.OrganizationID {
-			t.Errorf("verified: %v", got)
-		}
-		again := attestedBy(key, s.Root.OrganizationID, verifiedToken(t, s, s.Root, contact, key.Key.PublicKey()))
-		if got := again.Submit(t, "stamp_login", m{"publicKey": key.Key.PublicKey()}).Get("organizationId").Text(); got != child.OrganizationID {
-			t.Errorf("the login is in %s", got)
-		}
+		s.Root.Submit(t, "set_organization_feature", m{"name": "FEATURE_NAME_SMS_AUTH", "value": ""})
+		t.Run("e-mail", func(t *testing.T) { provesContact(t, s, "EMAIL", "written@example.com") })
+		t.Run("phone", func(t *testing.T) { provesContact(t, s, "PHONE_NUMBER", "+14155550142") })
 	})
+}
+
+func provesContact(t *testing.T, s *Server, filter, contact string) {
+	_, member := contactOf(contact)
+	verified := func() []Value {
+		return s.Root.Query(t, "list_verified_suborgs", m{"filterType": filter, "filterValue": contact}).Get("organizationIds").List()
+	}
+	child := newChild(t, s, s.Root, "Child "+filter, func(user, _ m) { user[member] = contact })
+	newChild(t, s, s.Root, "Other "+filter, func(user, _ m) { user[member] = contact })
+	key := s.Stranger(t, child)
+	login := m{"publicKey": key.Key.PublicKey()}
+	token := verifiedToken(t, s, s.Root, contact, key.Key.PublicKey())
+	// The parent's id does not say which of the two, and nothing is used up.
+	lost := attestedBy(key, s.Root.OrganizationID, token)
+	refusal := lost.Refused(t, http.StatusUnauthorized, "stamp_login", login).Get("message").Text()
+	if refusal != "more than one suborg associated with a verified contact; name the sub-organization in organizationId" {
+		t.Errorf("refusal: %s", refusal)
+	}
+	if got := verified(); len(got) != 0 {
+		t.Errorf("verified before: %v", got)
+	}
+	// Nor does the id of a child in which two users have it, by any login.
+	two := newChild(t, s, s.Root, "Two "+filter, func(user, _ m) { user[member] = contact })
+	two.Submit(t, "create_users", users(user("Second", m{member: contact})))
+	refusal = attestedBy(key, two.OrganizationID, token).Refused(t, http.StatusUnauthorized, "stamp_login", login).Get("message").Text()
+	if !strings.Contains(refusal, "more than one user of the organization has the verified contact") {
+		t.Errorf("refusal: %s", refusal)
+	}
+	parent := as(s.Root, two.OrganizationID)
+	refusal = parent.RefusedBody(t, http.StatusBadRequest, "otp_login", otpLoginBody(t, parent, key, token)).Get("message").Text()
+	if !strings.Contains(refusal, "more than one user of the organization has this contact") {
+		t.Errorf("refusal: %s", refusal)
+	}
+	attestedBy(key, child.OrganizationID, token).Submit(t, "stamp_login", login)
+	if got := verified(); len(got) != 1 || got[0].Text() != child.OrganizationID {
+		t.Errorf("verified: %v", got)
+	}
+	// From now on the one who proved it is meant.
+	again := attestedBy(key, s.Root.OrganizationID, verifiedToken(t, s, s.Root, contact, key.Key.PublicKey()))
+	if got := again.Submit(t, "stamp_login", login).Get("organizationId").Text(); got != child.OrganizationID {
+		t.Errorf("the login is in %s", got)
+	}
 }

@@ -13,12 +13,22 @@ import (
 	. "latchkey/internal/test/servertest"
 )
 
-// verifiedToken proves a mailbox to the issuer's organization; the token is
-// bound to the key, unless it is empty.
+// contactOf is the type of codes for a contact, and the member of a user that
+// holds it.
+func contactOf(contact string) (otpType, member string) {
+	if strings.HasPrefix(contact, "+") {
+		return "OTP_TYPE_SMS", "userPhoneNumber"
+	}
+	return "OTP_TYPE_EMAIL", "userEmail"
+}
+
+// verifiedToken proves a mailbox or a phone to the issuer's organization; the
+// token is bound to the key, unless it is empty.
 func verifiedToken(t testing.TB, s *Server, issuer *Caller, contact, publicKey string) string {
 	t.Helper()
+	otpType, _ := contactOf(contact)
 	id := issuer.MustPost(t, "init_otp", issuer.BodyOf(t, "ACTIVITY_TYPE_INIT_OTP_V2", m{
-		"otpType": "OTP_TYPE_EMAIL", "contact": contact, "appName": "Test",
+		"otpType": otpType, "contact": contact, "appName": "Test",
 	})).Get("activity", "result", "initOtpResult", "otpId").Text()
 	params := m{"otpId": id, "otpCode": s.MailTo(t, contact).Code}
 	if publicKey != "" {
