@@ -9,6 +9,8 @@ import (
 
 	"github.com/btcsuite/btcd/btcutil/bech32"
 	"github.com/mr-tron/base58"
+
+	"latchkey/internal/policy/fact"
 )
 
 // form is how the texts of a field are written.
@@ -47,6 +49,9 @@ func ethereumProblem(text string) string {
 }
 
 func solanaProblem(text string) string {
+	if text == fact.SolanaTableAccount {
+		return ""
+	}
 	raw, err := base58.Decode(text)
 	switch {
 	case err != nil:

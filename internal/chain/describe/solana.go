@@ -7,10 +7,6 @@ import (
 	"latchkey/internal/policy/fact"
 )
 
-// tableAccount is the name of an account that the transaction takes from a table
-// on chain: the transaction does not say which account that is.
-const tableAccount = "ADDRESS_TABLE_LOOKUP"
-
 // Solana describes a transaction. The interfaces may be nil.
 //
 // Accounts from tables are left out of the accounts of an instruction and
@@ -53,7 +49,7 @@ func (d *solana) instruction(number int, in *sol.Instruction) {
 	names := make([]string, len(in.Accounts)) // all of them, in order
 	for i, account := range in.Accounts {
 		if reference, ok := d.reference(int(account)); ok {
-			names[i] = tableAccount
+			names[i] = fact.SolanaTableAccount
 			f.AddressTableLookups = append(f.AddressTableLookups, reference)
 			continue
 		}

@@ -205,6 +205,10 @@ type SolanaEffect struct {
 	Amount        *Number // nil: the transaction does not say how much
 }
 
+// SolanaTableAccount is the name of an account that the transaction takes from a
+// table on chain: the transaction does not say which account that is.
+const SolanaTableAccount = "ADDRESS_TABLE_LOOKUP"
+
 // SolanaEffectKinds are what the kind of an effect can be: the names that the
 // programs give to their instructions.
 func SolanaEffectKinds() []string {
