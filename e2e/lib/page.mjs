@@ -16,7 +16,7 @@
 //   make build    has happened already.
 //   npm install   fetches nothing: lib/npm.mjs.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -101,6 +101,13 @@ async function serve({ folder, env }, commands) {
   };
 }
 
+// tryPrinted runs the commands that a server prints to copy, as readers do.
+async function tryPrinted({ folder, env }, server) {
+  const printed = () => [...server.output().matchAll(/^ {2}(\S*latchkey request .*)$/gm)].map(([, command]) => command);
+  await until(() => `commands to copy\n${server.output()}`, () => printed().length > 1);
+  for (const command of printed()) execFileSync('bash', ['-c', command], { cwd: folder, env, stdio: 'pipe' });
+}
+
 // runPages runs pages one after the other, in one shell and beside one server, in
 // a place of lib/server.mjs. With running, the server that no page starts runs
 // already. Files, by name, are those that the reader is told to have; they may hold
@@ -128,6 +135,7 @@ export async function runPages(pages, place, { running = false, files = {} } = {
         assert.equal(server, undefined, `${block.at}: a server is running already`);
         server = await serve(scene, block.text);
         commands.push({ block, output: server.output, status: () => 0 });
+        await tryPrinted(scene, server);
       } else if (block.language === 'sh') {
         writeFileSync(name, block.text);
         script.push(`failures=0; . '${name}' >'${name}.out' 2>&1 </dev/null; echo "$? $failures" >'${name}.status'`);
