@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"latchkey/client"
 	"latchkey/internal/chain/rlp"
+	"latchkey/internal/domain"
+	"latchkey/internal/store"
 	. "latchkey/internal/test/servertest"
 )
 
@@ -162,6 +165,46 @@ func TestOneKeyInTwoChildren(t *testing.T) {
 		if reply.Status != http.StatusOK || reply.JSON(t).Get("organizationId").Text() != child.OrganizationID {
 			t.Errorf("by a session: HTTP %d %s", reply.Status, reply.Body)
 		}
+	})
+}
+
+// TestKeyKnownElsewhere: a key that others have registered, in the parent or in
+// another sub-organization, locks its owner out of nothing.
+func TestKeyKnownElsewhere(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		child := newChild(t, s, s.Root, "Mine")
+		same := m{"apiKeyName": "same", "publicKey": child.Key.PublicKey(), "curveType": client.P256.CurveType()}
+		lost := as(child, s.Root.OrganizationID)
+		whoami := func(c *Caller, organization, user string) {
+			t.Helper()
+			if who := c.Query(t, "whoami", nil); who.Get("organizationId").Text() != organization || who.Get("userId").Text() != user {
+				t.Errorf("whoami: %v", who)
+			}
+		}
+		// One that has expired there is none.
+		other := newChild(t, s, s.Root, "Other", func(user, _ m) {
+			expiring := m{"expirationSeconds": "60"}
+			for name, value := range same {
+				expiring[name] = value
+			}
+			user["userEmail"], user["apiKeys"] = "other@example.com", []any{expiring}
+		})
+		lost.Refused(t, http.StatusUnauthorized, "whoami", nil)
+		err := s.Store.Update(t.Context(), other.OrganizationID, func(tx *store.Tx) error {
+			return tx.Users().Edit(other.UserID, func(u *domain.User) error {
+				u.APIKeys[0].CreatedAt = u.APIKeys[0].CreatedAt.Add(-time.Hour)
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whoami(lost, child.OrganizationID, child.UserID)
+		// In the parent it is another user's, who acts there and only reads here.
+		id := s.Root.Submit(t, "create_users", users(user("Same", m{"apiKeys": []any{same}}))).Get("result", "createUsersResult", "userIds", 0).Text()
+		whoami(child, child.OrganizationID, child.UserID)
+		whoami(lost, s.Root.OrganizationID, id)
+		child.Submit(t, "create_wallet", m{"walletName": "mine", "accounts": []any{}})
 	})
 }
 
