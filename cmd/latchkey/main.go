@@ -33,6 +33,8 @@ type commands struct {
 	Vault   vaultCommand   `cmd:"" help:"Look after the keys at rest."`
 	Backup  backupCommand  `cmd:"" help:"Copy the embedded database of a server, running or not."`
 	Restore restoreCommand `cmd:"" help:"Put a backup in place of the embedded database."`
+	Audit   auditCommand   `cmd:"" help:"Check what the log proves."`
+	Witness witnessCommand `cmd:"" help:"Run a witness: it cosigns the checkpoints of logs that only ever grow."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands, flags and operations in a shell."`

@@ -49,6 +49,10 @@ func TestScripts(t *testing.T) {
 			"serving": serving,
 			"message": message,
 			"logged":  logged,
+			"receipt": receipt,
+			"logkeys": logkeys,
+			// witnesskeys DIR: the keys of a witness.
+			"witnesskeys": witnesskeys,
 			// postgres makes a database: its URL is $POSTGRES.
 			"postgres": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("POSTGRES", pgtest.URL(t)) },
 		},

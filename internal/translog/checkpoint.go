@@ -49,9 +49,6 @@ func ParseCheckpoint(text string) (Checkpoint, error) {
 	if c.Root, err = parseHash(lines[2]); err != nil {
 		return Checkpoint{}, fmt.Errorf("checkpoint: the root: %w", err)
 	}
-	if c.Size == 0 && c.Root != EmptyHead().Root {
-		return Checkpoint{}, errors.New("checkpoint: the root is not that of a tree without entries")
-	}
 	return c, nil
 }
 
@@ -106,7 +103,7 @@ func OpenCheckpoint(signed []byte, logs, witnesses Keys) (*Signed, error) {
 		return nil, &UnknownLogError{Origin: c.Origin}
 	}
 	if missing := own.missing(n.Sigs); missing != nil {
-		return nil, fmt.Errorf("checkpoint: it is not signed by %s", missing)
+		return nil, &SignatureError{fmt.Sprintf("it is not signed by %s", missing)}
 	}
 	return &Signed{Checkpoint: c, Text: n.Text, note: n}, nil
 }
@@ -118,22 +115,30 @@ func (e *UnknownLogError) Error() string {
 	return fmt.Sprintf("checkpoint: it is one of the log %.80q, of which no verifier key was given", e.Origin)
 }
 
+// SignatureError says that a signature on a checkpoint is wrong or missing.
+type SignatureError struct{ reason string }
+
+func (e *SignatureError) Error() string { return "checkpoint: " + e.reason }
+
 // openError says what note found wrong, in words about checkpoints.
 func openError(err error, logs, witnesses Keys) error {
 	var wrong *note.InvalidSignatureError
 	var unsigned *note.UnverifiedNoteError
 	switch {
 	case errors.As(err, &wrong):
-		return fmt.Errorf("checkpoint: the signature of %s+%08x is wrong: the checkpoint or the signature was changed", wrong.Name, wrong.Hash)
+		return &SignatureError{fmt.Sprintf("the signature of %s+%08x is wrong: the checkpoint or the signature was changed", wrong.Name, wrong.Hash)}
 	case errors.As(err, &unsigned):
 		c, err := ParseCheckpoint(unsigned.Note.Text)
 		if err != nil {
 			return err
 		}
+		if len(logs) == 0 && len(witnesses) > 0 {
+			return &SignatureError{fmt.Sprintf("none of its signatures is by %s", witnesses[0])}
+		}
 		if len(logs.named(c.Origin)) == 0 {
 			return &UnknownLogError{Origin: c.Origin}
 		}
-		return fmt.Errorf("checkpoint: none of its signatures is by %s", logs.named(c.Origin)[0])
+		return &SignatureError{fmt.Sprintf("none of its signatures is by %s", logs.named(c.Origin)[0])}
 	case len(logs)+len(witnesses) == 0:
 		return errors.New("checkpoint: there is no verifier key to check it with")
 	}
