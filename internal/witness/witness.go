@@ -57,7 +57,7 @@ func Open(dir, name string, logs translog.Keys, log *slog.Logger, now func() tim
 	}
 	defer func() {
 		if err != nil {
-			w.lock.Close()
+			_ = w.lock.Close()
 		}
 	}()
 	if w.keys, err = loadOrCreateKeys(dir, name); err != nil {
@@ -76,7 +76,7 @@ func lockFile(path string) (*os.File, error) {
 		return nil, err
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
+		_ = f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			err = ErrInUse
 		}
