@@ -156,12 +156,15 @@ func checkConsistency(t *testing.T, tiles Tiles, head, old Head) {
 
 // A tree that a failed commit was to store is dropped: the one before it goes on.
 func TestAppendLeavesEarlierTreesAlone(t *testing.T) {
-	tree, _ := new(Tree).Append(leafOf(0), leafOf(1))
-	one, _ := tree.Append(leafOf(2))
-	root := one.Root()
-	other, _ := tree.Append(leafOf(7))
-	if one.Root() != root || other.Root() == root || tree.Size() != 2 {
-		t.Error("two trees that grew from one share memory")
+	tree := new(Tree)
+	for size := range 300 {
+		one, _ := tree.Append(leafOf(size))
+		root := one.Root()
+		other, _ := tree.Append(leafOf(1000), leafOf(1001))
+		if one.Root() != root || other.Root() == root || int(tree.Size()) != size {
+			t.Fatalf("two trees that grew from one of %d entries share memory", size)
+		}
+		tree = one
 	}
 }
 

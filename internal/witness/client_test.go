@@ -3,6 +3,7 @@ package witness
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -70,6 +71,24 @@ func TestBadWitness(t *testing.T) {
 			t.Errorf("%s: latest %v", name, latest)
 		}
 		srv.Close()
+	}
+	// Of two keys that the client was given, each must have signed.
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		lines, err := w.AddCheckpoint(string(body))
+		if err != nil {
+			t.Error(err)
+		}
+		first, _, _ := strings.Cut(string(lines), "\n")
+		answer(rw, 200, "text/plain", first+"\n")
+	}))
+	defer srv.Close()
+	both, err := NewClient(srv.URL, strings.Join(w.VerifierKeys().Texts(), " "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := both.Submit(t.Context(), l.checkpoint(), l.prover()); err == nil || !strings.Contains(err.Error(), "each of its keys") {
+		t.Errorf("one cosignature of two: %v", err)
 	}
 	gone, err := NewClient("http://127.0.0.1:1", w.VerifierKeys().Texts()[0])
 	if err != nil {
