@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,9 +124,9 @@ func TestCourier(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var away bool
+		var away atomic.Bool
 		c.http.Transport = transport(func(r *http.Request) (*http.Response, error) {
-			if away {
+			if away.Load() {
 				<-r.Context().Done()
 				return nil, r.Context().Err()
 			}
@@ -152,7 +153,7 @@ func TestCourier(t *testing.T) {
 		if cosigned == nil || cosigned.Size != 5 {
 			t.Fatalf("%+v, %d failures", cosigned, failures)
 		}
-		away = true
+		away.Store(true)
 		before := time.Now()
 		for range 10 {
 			l.grow(1, "")
@@ -167,7 +168,7 @@ func TestCourier(t *testing.T) {
 		if failures < 4 || failures > 12 {
 			t.Errorf("%d failures in five minutes", failures)
 		}
-		away = false
+		away.Store(false)
 		time.Sleep(2 * maxWait)
 		synctest.Wait()
 		if cosigned.Size != 15 {
