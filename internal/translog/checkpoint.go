@@ -90,6 +90,11 @@ func OpenCheckpoint(signed []byte, logs, witnesses Keys) (*Signed, error) {
 	if len(signed) > maxCheckpoint {
 		return nil, fmt.Errorf("checkpoint: it has more than %d bytes", maxCheckpoint)
 	}
+	for _, name := range witnesses.Names() { // or a log could be its own witness
+		if len(logs.named(name)) > 0 {
+			return nil, fmt.Errorf("checkpoint: %s is given both as a log and as a witness", name)
+		}
+	}
 	n, err := note.Open(signed, note.VerifierList(append(logs.verifiers(), witnesses.verifiers()...)...))
 	if err != nil {
 		return nil, openError(err, logs, witnesses)

@@ -189,6 +189,11 @@ func TestOpenCheckpointRefuses(t *testing.T) {
 	if _, err := OpenCheckpoint([]byte(good), other.keys, nil); !errors.As(err, &unknown) {
 		t.Errorf("another log's keys, no witness: %v", err)
 	}
+	for _, own := range []Keys{own.keys, own.keys[:1]} {
+		if _, err := OpenCheckpoint([]byte(good), own, testLog(t).keys[1:]); err == nil || !strings.Contains(err.Error(), "both as a log and as a witness") {
+			t.Errorf("a log as its own witness: %v", err)
+		}
+	}
 	for name, tc := range map[string]struct{ text, want string }{
 		"a larger size":     {strings.Replace(good, "20852163", "20852164", 1), "was changed"},
 		"another origin":    {strings.Replace(good, testOrigin, testOrigin+"x", 1), "was changed"},

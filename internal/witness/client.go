@@ -45,11 +45,15 @@ func NewClient(at, key string) (*Client, error) {
 		return nil, fmt.Errorf("%.80q is not the address of a witness, such as https://witness.example/latchkey", at)
 	}
 	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	own := http.DefaultTransport.(*http.Transport).Clone()
 	return &Client{
 		url: strings.TrimSuffix(at, "/"), keys: keys,
-		http: &http.Client{Timeout: timeout, CheckRedirect: noRedirect},
+		http: &http.Client{Timeout: timeout, CheckRedirect: noRedirect, Transport: own},
 	}, nil
 }
+
+// Close ends connections that are kept for the next exchange.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Name is the name of the witness.
 func (c *Client) Name() string { return c.keys[0].Name() }

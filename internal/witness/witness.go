@@ -63,6 +63,9 @@ func Open(dir, name string, logs translog.Keys, log *slog.Logger, now func() tim
 	if w.keys, err = loadOrCreateKeys(dir, name); err != nil {
 		return nil, err
 	}
+	if slices.Contains(logs.Names(), w.Name()) {
+		return nil, fmt.Errorf("%s is the name of a log; a witness needs one of its own", w.Name())
+	}
 	if err := w.publishKeys(); err != nil {
 		return nil, err
 	}

@@ -239,6 +239,9 @@ func TestFolder(t *testing.T) {
 	if err := open("another", l.keys); err == nil || !strings.Contains(err.Error(), "keeps its name") {
 		t.Errorf("another name: %v", err)
 	}
+	if _, err := Open(t.TempDir(), testOrigin, l.keys, slog.New(slog.DiscardHandler), time.Now); err == nil || !strings.Contains(err.Error(), "the name of a log") {
+		t.Errorf("a witness with the name of a log: %v", err)
+	}
 	if err := open("", nil); err == nil {
 		t.Error("a witness of no log")
 	}
