@@ -111,6 +111,27 @@ func TestProofs(t *testing.T) {
 	}
 }
 
+// TestEveryProof takes every entry and every earlier size of some small trees.
+func TestEveryProof(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	for _, size := range []int{1, 2, 7, 64, 255, 256, 257, 300 + random.IntN(300)} {
+		tiles, tree := memory{}, new(Tree)
+		heads := []Head{tree.Head()}
+		for n := range size {
+			var changed []Tile
+			tree, changed = tree.Append(leafOf(n))
+			tiles.store(changed)
+			heads = append(heads, tree.Head())
+		}
+		for n := range size {
+			checkInclusion(t, tiles, tree.Head(), int64(n))
+		}
+		for _, old := range heads {
+			checkConsistency(t, tiles, tree.Head(), old)
+		}
+	}
+}
+
 func checkInclusion(t *testing.T, tiles Tiles, head Head, index int64) {
 	t.Helper()
 	leaf := leafOf(int(index))
