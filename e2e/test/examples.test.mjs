@@ -83,6 +83,27 @@ describe(`examples on ${storeName}`, () => {
   });
 });
 
+describe('receipts', () => {
+  it('prove an activity to anyone who has the published keys', async () => {
+    const { dev } = held;
+    const { activity } = await rootUser().submit('createUserTag', { userTagName: 'proven', userIds: [] });
+    const request = { organizationId: dev.organizationId, activityId: activity.id };
+    const ask = async (asked, key = { apiPublicKey: dev.apiPublicKey, apiPrivateKey: dev.apiPrivateKey }) => {
+      const body = JSON.stringify(asked);
+      return send({ url: `${dev.baseUrl}/latchkey/v1/receipt`, body, stamp: await new ApiKeyStamper(key).stamp(body) });
+    };
+    while ((await ask(request)).status === 409) await new Promise((resolve) => setTimeout(resolve, 50));
+    const { receipt } = await exchanged(request, async () => (await ask(request)).reply);
+    const record = JSON.parse(receipt.record);
+    assert.equal(record.activityId, activity.id);
+    assert.equal(record.requestDigest, activity.fingerprint.replace('sha256:', ''));
+    assert.match(receipt.proof, new RegExp(`^c2sp.org/tlog-proof@v1\\n`));
+    assert.equal((await ask({ ...request, status: 'ACTIVITY_STATUS_REJECTED' })).status, 404);
+    assert.equal((await ask({ ...request, activityId: 'x' })).status, 400);
+    assert.equal((await ask(request, newKey())).status, 401);
+  });
+});
+
 describe('recorded examples', () => {
   const operations = [{ operation: 'create_thing', type: 'CREATE_THING_V2' }, { operation: 'get_thing' }];
   const made = (id, more) => ({

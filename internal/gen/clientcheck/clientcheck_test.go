@@ -44,11 +44,13 @@ func TestMethods(t *testing.T) {
 			through(t, q.Reply, gives)
 		})
 	}
-	t.Run("explain", func(t *testing.T) {
-		takes, gives := method(t, "explain")
-		through(t, schema.Of[engine.ExplainRequest](), takes, "organizationId", "timestampMs")
-		through(t, schema.Of[engine.ExplainReply](), gives)
-	})
+	for _, o := range engine.OwnOperations() {
+		t.Run(o.Name, func(t *testing.T) {
+			takes, gives := method(t, o.Name)
+			through(t, o.Request, takes, "organizationId", "timestampMs")
+			through(t, o.Reply, gives)
+		})
+	}
 	through(t, activity.ReplySchema(), reflect.TypeFor[struct {
 		Activity client.Activity `json:"activity"`
 	}]())

@@ -133,7 +133,7 @@ func vote(name string, a *activity.CompiledOp) string {
 		name, a.Name, lowerFirst(a.Summary)), ""))
 }
 
-// queries renders the query paths, and the one operation that is our own.
+// queries renders the query paths, and the operations that are our own.
 func (m *model) queries(c *activity.Catalog) (string, error) {
 	var text strings.Builder
 	one := func(operation, path, summary string, params, reply *schema.Schema, filled []string) error {
@@ -162,7 +162,10 @@ func (m *model) queries(c *activity.Catalog) (string, error) {
 			return "", err
 		}
 	}
-	err := one("explain", "/latchkey/v1/explain", "Tell what would become of an activity, and why; nothing is executed or recorded.",
-		schema.Of[engine.ExplainRequest](), schema.Of[engine.ExplainReply](), []string{"organizationId", "timestampMs"})
-	return text.String(), err
+	for _, o := range engine.OwnOperations() {
+		if err := one(o.Name, o.Path(), o.Summary, o.Request, o.Reply, []string{"organizationId", "timestampMs"}); err != nil {
+			return "", err
+		}
+	}
+	return text.String(), nil
 }

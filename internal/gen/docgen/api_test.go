@@ -116,7 +116,9 @@ func (r *reference) pages() map[string]string {
 	for _, q := range r.catalog.Queries {
 		pages[q.Name+".md"] = r.query(q)
 	}
-	pages["explain.md"] = r.explain()
+	for _, o := range engine.OwnOperations() {
+		pages[o.Name+".md"] = r.own(&o)
+	}
 	return pages
 }
 
@@ -193,16 +195,14 @@ func (r *reference) withoutActivities(list []member) []member {
 	return short
 }
 
-const aboutExplain = "Tell what would become of an activity, and why; nothing is executed or recorded."
-
-// explain is the one operation that is not of the public interface but our own.
-func (r *reference) explain() string {
+// own renders an operation that is not of the public interface but our own.
+func (r *reference) own(o *engine.OwnOperation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s# explain\n\n%s [Policies](../concepts/policies.md#try-before-you-write) shows how to use it.\n\n", header, aboutExplain)
-	b.WriteString("    POST /latchkey/v1/explain\n\n| | |\n|---|---|\n| decided by | no one: all readers of the organization may ask |\n")
+	fmt.Fprintf(&b, "%s# %s\n\n%s [%s](../%s) shows how to use it.\n\n", header, o.Name, o.Summary, o.GuideTitle, o.Guide)
+	fmt.Fprintf(&b, "    POST %s\n\n| | |\n|---|---|\n| decided by | no one: all readers of the organization may ask |\n", o.Path())
 	fmt.Fprintf(&b, "\n## Body\n\n%s\n## Reply\n\n%s",
-		table(r.values.members(schema.Of[engine.ExplainRequest]()), ofRequest), table(r.values.members(schema.Of[engine.ExplainReply]()), ofReply))
-	r.example(&b, "explain")
+		table(r.values.members(o.Request), ofRequest), table(r.values.members(o.Reply), ofReply))
+	r.example(&b, o.Name)
 	return b.String()
 }
 
@@ -301,7 +301,7 @@ func quoted(names []string) string {
 // topics sort the index. The first whose pattern fits an operation takes it.
 var topics = []struct{ name, concept, pattern string }{
 	{"Organizations", "organizations", `organization|suborg|root_quorum|^whoami$`},
-	{"Activities and votes", "activities", `activit`},
+	{"Activities and votes", "activities", `activit|^receipt$`},
 	{"Policies", "policies", `polic|smart_contract|^explain$`},
 	{"Logins and sessions", "sessions", `login|session|otp|^oauth$|email_auth|recover`},
 	{"Credentials", "credentials", `api_key|authenticator|oauth_provider`},
@@ -329,7 +329,9 @@ func (r *reference) index() string {
 	for _, q := range r.catalog.Queries {
 		add(q.Name, "query", q.Summary)
 	}
-	add("explain", "our own", aboutExplain)
+	for _, o := range engine.OwnOperations() {
+		add(o.Name, "our own", o.Summary)
+	}
 	var b strings.Builder
 	for _, topic := range topics {
 		if len(rows[topic.name]) > 0 {

@@ -63,7 +63,7 @@ func TestRecorded(t *testing.T) {
 // disagreements says in what examples are not what a catalog declares.
 func disagreements(c *activity.Catalog, examples map[string]example) []string {
 	var problems []string
-	known := map[string]bool{"explain": true}
+	known := map[string]bool{}
 	check := func(operation string, check func(example) error) {
 		known[operation] = true
 		e, ok := examples[operation]
@@ -79,12 +79,14 @@ func disagreements(c *activity.Catalog, examples map[string]example) []string {
 	for _, q := range c.Queries {
 		check(q.Name, func(e example) error { return checkQuery(c, q, e) })
 	}
-	check("explain", func(e example) error {
-		if err := fits(schema.Of[engine.ExplainRequest](), e.Request); err != nil {
-			return fmt.Errorf("request: %w", err)
-		}
-		return reads(schema.Of[engine.ExplainReply](), e.Reply)
-	})
+	for _, o := range engine.OwnOperations() {
+		check(o.Name, func(e example) error {
+			if err := fits(o.Request, e.Request); err != nil {
+				return fmt.Errorf("request: %w", err)
+			}
+			return reads(o.Reply, e.Reply)
+		})
+	}
 	for operation := range examples {
 		if !known[operation] {
 			problems = append(problems, operation+": there is no such operation")

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
 	"os"
@@ -59,15 +60,16 @@ type Server struct {
 	Config
 	pages    map[string]http.HandlerFunc // outside the interface; all of them GET
 	maxBody  atomic.Int64
-	refusals meter             // of addresses
-	requests meter             // of users
-	unserved map[string]string // see Unserved
+	refusals meter                           // of addresses
+	requests meter                           // of users
+	unserved map[string]string               // see Unserved
+	own      map[string]*engine.OwnOperation // by path
 }
 
 // New makes the HTTP side.
 func New(c Config) *Server {
 	s := &Server{
-		Config: c, unserved: Unserved(),
+		Config: c, unserved: Unserved(), own: map[string]*engine.OwnOperation{},
 		refusals: meter{now: c.Now}, requests: meter{now: c.Now},
 	}
 	s.SetBounds(c.MaxBody, c.Rate)
@@ -77,6 +79,9 @@ func New(c Config) *Server {
 	}
 	if c.ServeMetrics {
 		s.pages["/metrics"] = c.Metrics.Handler().ServeHTTP
+	}
+	for _, own := range engine.OwnOperations() {
+		s.own[own.Path()] = &own
 	}
 	for path, body := range c.Documents {
 		s.pages[path] = func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, body) }
@@ -95,8 +100,6 @@ func (s *Server) SetBounds(maxBody int64, r Rate) {
 const (
 	submitPrefix = "/public/v1/submit/"
 	queryPrefix  = "/public/v1/query/"
-	explainPath  = "/latchkey/v1/explain" // ours: what would become of an activity, and why
-	receiptPath  = "/latchkey/v1/receipt" // ours: the proof that an activity is in the log
 )
 
 // ServeHTTP routes a request. Paths are matched as they are: the interface has
@@ -180,11 +183,10 @@ func (s *Server) route(path string) (string, handler) {
 			}
 		}
 	}
-	switch path {
-	case explainPath:
-		return "explain", s.Engine.Explain
-	case receiptPath:
-		return "receipt", s.Engine.Receipt
+	if own, ok := s.own[path]; ok {
+		return own.Name, func(ctx context.Context, r engine.Request) (*engine.Reply, error) {
+			return own.Serve(s.Engine, ctx, r)
+		}
 	}
 	return "unknown", nil
 }
@@ -245,7 +247,7 @@ func (s *Server) unknownPath(path string) error {
 	if err := s.notServed(path); err != nil {
 		return err
 	}
-	known := []string{explainPath, receiptPath}
+	known := slices.Sorted(maps.Keys(s.own))
 	for _, p := range s.Catalog.Endpoints {
 		known = append(known, submitPrefix+p.Name)
 	}

@@ -25,7 +25,9 @@ func Document(c *activity.Catalog, version string) ([]byte, error) {
 	for _, q := range c.Queries {
 		paths["/public/v1/query/"+q.Name] = object{"post": query(q, components)}
 	}
-	paths["/latchkey/v1/explain"] = object{"post": explain(components)}
+	for _, o := range engine.OwnOperations() {
+		paths[o.Path()] = object{"post": own(&o, components)}
+	}
 	return json.Marshal(object{
 		"openapi": "3.1.0",
 		"info": object{
@@ -99,14 +101,13 @@ func query(q *activity.CompiledQuery, components object) object {
 	}
 }
 
-// explain is the one operation that is not of the public interface but our own.
-func explain(components object) object {
+func own(o *engine.OwnOperation, components object) object {
 	return object{
-		"operationId": "explain",
-		"summary":     "Tell what would become of an activity, and why; nothing is executed or recorded.",
-		"tags":        []string{"policies"},
-		"requestBody": body(schema.Of[engine.ExplainRequest]().OpenAPI(components)),
-		"responses":   responses(schema.Of[engine.ExplainReply]().OpenAPI(components)),
+		"operationId": o.Name,
+		"summary":     o.Summary,
+		"tags":        []string{o.Tag},
+		"requestBody": body(o.Request.OpenAPI(components)),
+		"responses":   responses(o.Reply.OpenAPI(components)),
 	}
 }
 
