@@ -56,12 +56,12 @@ func (cmd *serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	keys, err := server.OpenKeys(ctx, s, c.MasterKey, c.PreviousMasterKey)
+	log, _ := server.NewLogger(os.Stderr, c.Log)
+	keys, err := server.OpenKeys(ctx, s, c, log)
 	if err != nil {
 		return err
 	}
 	defer keys.Vault.Close()
-	log, _ := server.NewLogger(os.Stderr, c.Log)
 	srv, err := server.New(bound, s, keys, log, "profiled")
 	if err != nil {
 		return err

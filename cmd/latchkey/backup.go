@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"latchkey/internal/server"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store/sqlite"
 )
 
@@ -49,20 +51,24 @@ func (cmd backupCommand) Run(ctx context.Context) error {
 
 // Run puts a backup in place of a database.
 func (cmd restoreCommand) Run(ctx context.Context) error {
-	store, err := cmd.storeURL()
+	to, err := cmd.to()
 	if err != nil {
 		return err
 	}
-	path, ok := strings.CutPrefix(store, "sqlite:")
+	path, ok := strings.CutPrefix(to.Store, "sqlite:")
 	if !ok {
-		return usePostgres(store, "Run, into an empty database", func(url string) string {
+		return usePostgres(to.Store, "Run, into an empty database", func(url string) string {
 			return "pg_restore --exit-on-error --single-transaction --no-owner --dbname=" + quote(url) + " " + quote(cmd.From)
 		})
 	}
+	state := server.StateFile(to)
 	s, aside, err := sqlite.Restore(ctx, sqlite.Restoring{
-		From: cmd.From, SHA256: cmd.SHA256, To: path, Replace: cmd.Replace, Now: time.Now(),
+		From: cmd.From, SHA256: cmd.SHA256, To: path, Replace: cmd.Replace, Marked: state != "", Now: time.Now(),
 	})
 	switch {
+	case errors.Is(err, sqlite.ErrNotMarked):
+		return fmt.Errorf("%w, and %s says that they are: no server would start on it; nothing was changed. "+
+			"If this backup is to be the database from now on, move %s away, restore, and run latchkey migrate --adopt", err, state, state)
 	case errors.Is(err, sqlite.ErrInUse):
 		return fmt.Errorf("%w; nothing was changed", err)
 	case errors.Is(err, sqlite.ErrExists):
@@ -76,17 +82,13 @@ func (cmd restoreCommand) Run(ctx context.Context) error {
 	return printJSON(describeFile(path, s))
 }
 
-// storeURL takes a data folder for what it is, even if nothing is left in it but
-// the file of its dev server: that may be the reason to restore.
-func (cmd restoreCommand) storeURL() (string, error) {
+// to takes a data folder for what it is, even if nothing is left in it but the
+// file of its dev server: that may be the reason to restore.
+func (cmd restoreCommand) to() (*config.Config, error) {
 	if cmd.Data == "" {
-		to, err := installation(cmd.Config, "")
-		if err != nil {
-			return "", err
-		}
-		return to.Store, nil
+		return installation(cmd.Config, "")
 	}
-	return dataStore(cmd.Data), os.MkdirAll(cmd.Data, 0o700)
+	return dataConfig(cmd.Data), os.MkdirAll(cmd.Data, 0o700)
 }
 
 // fileSummary is what both commands print. Scripts may rely on its members.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,27 +50,44 @@ func (cmd devCommand) Run(ctx context.Context) error {
 	if c.Store == "" {
 		c.Store = dataStore(cmd.Data)
 	}
+	c.MasterKey = dataMasterKey(cmd.Data)
 	// It also makes the data folder, for the messages.
 	bound, err := server.Bind(&c)
 	if err != nil {
 		return err
 	}
 	defer bound.Close()
-	s, err := server.OpenStore(ctx, c.Store)
-	if err != nil {
-		return err
+	log, _ := server.NewLogger(os.Stderr, c.Log)
+	s, keys, err := openKeys(ctx, &c, log)
+	if errors.Is(err, server.ErrNotAdopted) {
+		fmt.Fprintln(os.Stderr, "latchkey: the database is of an earlier version, whose rows were not marked: it is adopted now")
+		if err := adopt(ctx, &c, log); err != nil {
+			return err
+		}
+		s, keys, err = openKeys(ctx, &c, log)
 	}
-	return errors.Join(cmd.serve(ctx, &c, bound, s), s.Close())
-}
-
-func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server.Bound, s *store.Store) error {
-	keys, err := server.OpenKeys(ctx, s, dataMasterKey(cmd.Data), "")
 	if err != nil {
 		return err
 	}
 	defer keys.Vault.Close()
+	return errors.Join(cmd.serve(ctx, &c, bound, s, keys, log), s.Close())
+}
+
+// openKeys opens the store and its keys.
+func openKeys(ctx context.Context, c *config.Config, log *slog.Logger) (*store.Store, server.KeyServices, error) {
+	s, err := server.OpenStore(ctx, c.Store)
+	if err != nil {
+		return nil, server.KeyServices{}, err
+	}
+	keys, err := server.OpenKeys(ctx, s, c, log)
+	if err != nil {
+		return nil, server.KeyServices{}, errors.Join(err, s.Close())
+	}
+	return s, keys, nil
+}
+
+func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server.Bound, s *store.Store, keys server.KeyServices, log *slog.Logger) error {
 	collectLater()
-	log, _ := server.NewLogger(os.Stderr, c.Log)
 	srv, err := server.New(bound, s, keys, log, version)
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func (cmd initCommand) Run(ctx context.Context) error {
 // create creates the organization. Its rows are marked, so that it needs the
 // master key, which in a new installation it makes.
 func (cmd initCommand) create(ctx context.Context, s *store.Store, where *config.Config, f engine.NewOrganization) error {
-	keys, err := server.OpenKeys(ctx, s, where.MasterKey, where.PreviousMasterKey)
+	keys, err := server.OpenKeys(ctx, s, where, warnings())
 	if err != nil {
 		return err
 	}

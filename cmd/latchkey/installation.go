@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 
+	"latchkey/internal/server"
 	"latchkey/internal/server/config"
 )
 
@@ -19,7 +21,17 @@ func installation(configFile, dataDir string) (*config.Config, error) {
 	if _, err := readDevFile(dataDir); err == nil && !exists(dataFile(dataDir)) {
 		return nil, fmt.Errorf("the dev server of %s keeps its data elsewhere; name that store in a config file and use --config", dataDir)
 	}
-	return &config.Config{Store: dataStore(dataDir), MasterKey: dataMasterKey(dataDir)}, nil
+	return dataConfig(dataDir), nil
+}
+
+func dataConfig(dir string) *config.Config {
+	return &config.Config{Store: dataStore(dir), MasterKey: dataMasterKey(dir)}
+}
+
+// warnings is the log of a command that is no server.
+func warnings() *slog.Logger {
+	log, _ := server.NewLogger(os.Stderr, config.Log{Format: "text", Level: "warn"})
+	return log
 }
 
 func exists(path string) bool {

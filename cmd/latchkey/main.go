@@ -31,6 +31,7 @@ type commands struct {
 	Request requestCommand `cmd:"" help:"Stamp a request with a key, send it, and show the reply."`
 	Policy  policyCommand  `cmd:"" help:"Check, explain and test policies."`
 	Vault   vaultCommand   `cmd:"" help:"Look after the keys at rest."`
+	Migrate migrateCommand `cmd:"" help:"Bring a database of an earlier version to the form of this one."`
 	Backup  backupCommand  `cmd:"" help:"Copy the embedded database of a server, running or not."`
 	Restore restoreCommand `cmd:"" help:"Put a backup in place of the embedded database."`
 	Audit   auditCommand   `cmd:"" help:"Check what the log proves."`

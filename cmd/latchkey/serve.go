@@ -44,7 +44,7 @@ func (cmd serveCommand) Run(ctx context.Context) error {
 
 // serve runs the server, and reload beside it.
 func (serveCommand) serve(ctx context.Context, c *config.Config, bound *server.Bound, s *store.Store, log *slog.Logger, reload func(context.Context, *server.Server)) error {
-	keys, err := server.OpenKeys(ctx, s, c.MasterKey, c.PreviousMasterKey)
+	keys, err := server.OpenKeys(ctx, s, c, log)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (cmd rewrapCommand) Run(ctx context.Context) error {
 }
 
 func rewrap(ctx context.Context, c *config.Config, s *store.Store) error {
-	keys, err := server.OpenKeys(ctx, s, c.MasterKey, c.PreviousMasterKey)
+	keys, err := server.OpenKeys(ctx, s, c, warnings())
 	if err != nil {
 		return err
 	}

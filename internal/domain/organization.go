@@ -63,6 +63,12 @@ type KnownOrganization struct {
 	Name string `json:"name"`
 }
 
+// Installation is all servers on one database, and its copies. Its id never
+// changes.
+type Installation struct {
+	ID string `json:"id"`
+}
+
 // HasFeature reports whether the organization has the feature switched on.
 func (o *Organization) HasFeature(name FeatureName) bool {
 	return slices.ContainsFunc(o.Features, func(f Feature) bool { return f.Name == name })

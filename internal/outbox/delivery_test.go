@@ -3,6 +3,7 @@ package outbox_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -355,7 +356,7 @@ func leftIn(t *testing.T, storeURL string) (all []*domain.Message) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := server.OpenKeys(t.Context(), s, MasterKey(t, storeURL), "")
+	keys, err := server.OpenKeys(t.Context(), s, &config.Config{MasterKey: MasterKey(t, storeURL)}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/server"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 	"latchkey/internal/test/pgtest"
 	"latchkey/internal/test/servertest"
@@ -19,7 +21,7 @@ import (
 
 // firstStart opens the keys of a store, as a server does, and closes them.
 func firstStart(ctx context.Context, s *store.Store, masterKey string) (identity string, err error) {
-	keys, err := server.OpenKeys(ctx, s, masterKey, "")
+	keys, err := server.OpenKeys(ctx, s, &config.Config{MasterKey: masterKey}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +121,7 @@ func TestFirstStartThatFails(t *testing.T) {
 	}
 	failed := make(chan error, 1)
 	go func() {
-		_, err := server.OpenKeys(ctx, s, "file:"+key, "")
+		_, err := server.OpenKeys(ctx, s, &config.Config{MasterKey: "file:" + key}, slog.New(slog.DiscardHandler))
 		failed <- err
 	}()
 	testkit.Until(t, "the key is made", func() bool { _, err := os.Stat(key); return err == nil })

@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,9 +11,11 @@ import (
 	"strconv"
 	"strings"
 
+	"latchkey/internal/ids"
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/keys/vault/unseal"
 	"latchkey/internal/request/decide"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 )
 
@@ -25,99 +25,126 @@ type KeyServices struct {
 	Decider    *decide.Decider
 	ServerKeys *vault.ServerKeys
 	LogKeys    *vault.LogKeys
+	// Installation is the id of the installation.
+	Installation string
+	// State is what is remembered outside of the database.
+	State *State
 }
 
-// OpenKeys opens the vault with the master key that source names (see package
-// config), and with the previous one, if there is one. It refuses a master key
-// that is not that of the store, and makes a missing one only for a store in
-// which nothing is sealed yet. The caller closes the vault.
-func OpenKeys(ctx context.Context, s *store.Store, source, previous string) (keys KeyServices, err error) {
-	var sealed bool
-	err = s.Bootstrap(ctx, func(c store.Ciphertexts, _ bool) (_ *vault.RowKeys, err error) {
-		sealed, err = vault.HasData(c)
-		return nil, err
+// ErrNotAdopted says that the rows of the database are not marked.
+var ErrNotAdopted = errors.New("the database is of a version that did not mark its rows yet, or its adoption was interrupted: " +
+	"stop all servers, make a backup, and run latchkey migrate --adopt once")
+
+// OpenKeys opens the vault with the master key of a config, and with the previous
+// one, if there is one. It refuses a master key that is not that of the store,
+// and makes a missing one only for a store in which nothing is sealed yet. It
+// refuses a store whose rows are not marked, with [ErrNotAdopted], or as a matter
+// of integrity if they once were. The caller closes the vault.
+func OpenKeys(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logger) (keys KeyServices, err error) {
+	err = withVault(ctx, s, c, func(v *vault.Vault, issuer *vault.Issuer) error {
+		keys.Vault, keys.Decider = v, decide.New(issuer) // and nothing else gets it
+		return keys.open(ctx, s, c, log)
 	})
 	if err != nil {
 		return KeyServices{}, err
 	}
+	return keys, nil
+}
+
+// firstEpoch names the keys of the log. The log is called after the installation,
+// so that its name never changes with host or port.
+const firstEpoch = "1"
+
+func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logger) error {
+	var rows *vault.RowKeys
+	var begins bool
+	err := s.Bootstrap(ctx, func(sealed store.Ciphertexts, isNew bool) (_ *vault.RowKeys, err error) {
+		begins = isNew
+		if rows, err = keys.Vault.LoadRowKeys(sealed); err != nil || rows != nil {
+			return rows, err
+		}
+		if path := StateFile(c); path != "" {
+			return nil, oldCopy(path)
+		}
+		if !isNew {
+			return nil, ErrNotAdopted
+		}
+		rows, err = keys.Vault.CreateRowKeys(sealed)
+		return rows, err
+	})
+	if err != nil {
+		return err
+	}
+	installation := ids.New()
+	err = s.Instance(ctx, func(tx *store.Tx) (err error) {
+		if keys.ServerKeys, err = keys.Vault.LoadOrCreateServerKeys(tx.Ciphertexts()); err != nil {
+			return err
+		}
+		known, err := tx.Installation(installation)
+		if err != nil {
+			return err
+		}
+		keys.Installation = known.ID
+		keys.LogKeys, err = keys.Vault.LoadOrCreateLogKeys(tx.Ciphertexts(), firstEpoch, "latchkey/"+known.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	keys.State, err = openState(c, rows, keys.Installation, begins, log)
+	return err
+}
+
+// withVault opens the vault for fn, and closes it if fn fails.
+func withVault(ctx context.Context, s *store.Store, c *config.Config, fn func(*vault.Vault, *vault.Issuer) error) error {
+	var sealed bool
+	err := s.Bootstrap(ctx, func(found store.Ciphertexts, _ bool) (_ *vault.RowKeys, err error) {
+		sealed, err = vault.HasData(found)
+		return nil, err
+	})
+	if err != nil {
+		return err
+	}
 	var made newKey
 	defer func() { clear(made.passphrase) }()
-	if !sealed && previous == "" {
-		if made, err = makeMasterKey(ctx, source); err != nil {
-			return KeyServices{}, fmt.Errorf("masterKey: %w", err)
+	if !sealed && c.PreviousMasterKey == "" {
+		if made, err = makeMasterKey(ctx, c.MasterKey); err != nil {
+			return fmt.Errorf("masterKey: %w", err)
 		}
 	}
-	keys, err = openKeys(ctx, s, source, previous, made.passphrase)
+	v, issuer, err := openVault(ctx, c, made.passphrase)
+	if err != nil {
+		return err
+	}
+	if err = fn(v, issuer); err == nil {
+		return nil
+	}
 	if made.path != "" && vault.IsWrongMasterKey(err) {
 		// Another server was faster, with a key of its own: this one would only
 		// be taken for the right one later. After any other error it stays:
 		// something may be sealed under it already.
 		err = errors.Join(err, os.Remove(made.path))
 	}
-	return keys, err
+	v.Close()
+	return err
 }
 
-// openKeys opens the vault. A passphrase that is known already is not asked for
+// openVault opens the vault. A passphrase that is known already is not asked for
 // again.
-func openKeys(ctx context.Context, s *store.Store, source, previous string, passphrase []byte) (keys KeyServices, err error) {
-	current, err := unsealer(ctx, source, passphrase)
+func openVault(ctx context.Context, c *config.Config, passphrase []byte) (*vault.Vault, *vault.Issuer, error) {
+	current, err := unsealer(ctx, c.MasterKey, passphrase)
 	if err != nil {
-		return KeyServices{}, fmt.Errorf("masterKey: %w", err)
+		return nil, nil, fmt.Errorf("masterKey: %w", err)
 	}
-	var issuer *vault.Issuer
-	if previous == "" {
-		keys.Vault, issuer, err = vault.Open(current)
-	} else {
-		before, problem := unsealer(ctx, previous, nil)
-		if problem != nil {
-			return KeyServices{}, fmt.Errorf("previousMasterKey: %w", problem)
-		}
-		keys.Vault, issuer, err = vault.OpenBoth(current, before)
+	if c.PreviousMasterKey == "" {
+		return vault.Open(current)
 	}
+	before, err := unsealer(ctx, c.PreviousMasterKey, nil)
 	if err != nil {
-		return KeyServices{}, err
+		return nil, nil, fmt.Errorf("previousMasterKey: %w", err)
 	}
-	keys.Decider = decide.New(issuer) // and nothing else gets it
-	err = s.Bootstrap(ctx, func(c store.Ciphertexts, isNew bool) (*vault.RowKeys, error) {
-		rows, err := keys.Vault.LoadRowKeys(c)
-		switch {
-		case err != nil || rows != nil:
-			return rows, err
-		case !isNew:
-			return nil, errNotAdopted
-		}
-		return keys.Vault.CreateRowKeys(c)
-	})
-	if err != nil {
-		keys.Vault.Close()
-		return KeyServices{}, err
-	}
-	err = s.Instance(ctx, func(tx *store.Tx) error {
-		if keys.ServerKeys, err = keys.Vault.LoadOrCreateServerKeys(tx.Ciphertexts()); err != nil {
-			return err
-		}
-		keys.LogKeys, err = keys.Vault.LoadOrCreateLogKeys(tx.Ciphertexts(), firstEpoch, logOrigin(keys.ServerKeys))
-		return err
-	})
-	if err != nil {
-		keys.Vault.Close()
-		return KeyServices{}, err
-	}
-	return keys, nil
+	return vault.OpenBoth(current, before)
 }
-
-// firstEpoch names the keys of the log.
-const firstEpoch = "1"
-
-// logOrigin is the name of the log in checkpoints. It is that of the installation,
-// and never changes with its address.
-func logOrigin(k *vault.ServerKeys) string {
-	id := sha256.Sum256([]byte(k.SignerPublicKey()))
-	return "latchkey/" + hex.EncodeToString(id[:8])
-}
-
-var errNotAdopted = errors.New("the database is of a version that did not mark its rows yet: " +
-	"stop all servers, make a backup, and run latchkey migrate --adopt once")
 
 // WarnUnlocked logs, once, that keys are in memory which could be written to swap
 // space.

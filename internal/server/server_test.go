@@ -50,7 +50,7 @@ func startLogging(t *testing.T, c config.Config, log *slog.Logger) (srv *server.
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := server.OpenKeys(ctx, s, "file:"+filepath.Join(t.TempDir(), "master.key"), "")
+	keys, err := server.OpenKeys(ctx, s, &config.Config{MasterKey: "file:" + filepath.Join(t.TempDir(), "master.key")}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		keys, err := server.OpenKeys(t.Context(), s, masterKey, "")
+		keys, err := server.OpenKeys(t.Context(), s, &config.Config{MasterKey: masterKey}, slog.New(slog.DiscardHandler))
 		return keys, func() {
 			if err == nil {
 				keys.Vault.Close()

@@ -25,6 +25,10 @@ type Driver interface {
 	// on the whole installation, never for a request.
 	Organizations(ctx context.Context, after string, limit int) ([]string, error)
 
+	// Kinds lists the kinds of which an organization has items, ordered: for
+	// work on the whole installation too.
+	Kinds(ctx context.Context, org string) ([]string, error)
+
 	// Get returns the body of one item, nil when there is none.
 	Get(ctx context.Context, org, kind, id string) ([]byte, error)
 
@@ -60,6 +64,12 @@ type Driver interface {
 	// still be read.
 	Commit(ctx context.Context, c *Commit) error
 
+	// ReplaceBodies gives rows of an organization that are there other bodies,
+	// all or none, and leaves its version as it is. Nothing guards it against
+	// commits: it is for the adoption of a database that no server uses, see
+	// [Store.Adopt].
+	ReplaceBodies(ctx context.Context, org string, bodies []StoredBody) error
+
 	// Ready reports whether the database answers and is migrated.
 	Ready(ctx context.Context) error
 
@@ -88,6 +98,12 @@ type Fingerprint [32]byte
 type Item struct {
 	ID   string
 	Body []byte
+}
+
+// StoredBody is the body of an item or, when it has no Kind, of an activity.
+type StoredBody struct {
+	Kind, ID string
+	Body     []byte
 }
 
 // Range selects items by id.

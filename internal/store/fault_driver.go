@@ -35,6 +35,11 @@ func (d faultDriver) Organizations(ctx context.Context, after string, limit int)
 	return list, asFault(ctx, err)
 }
 
+func (d faultDriver) Kinds(ctx context.Context, org string) ([]string, error) {
+	list, err := d.driver.Kinds(ctx, org)
+	return list, asFault(ctx, err)
+}
+
 func (d faultDriver) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
 	body, err := d.driver.Get(ctx, org, kind, id)
 	return body, asFault(ctx, err)
@@ -72,6 +77,10 @@ func (d faultDriver) Horizon(ctx context.Context) (Horizon, error) {
 
 func (d faultDriver) Commit(ctx context.Context, c *Commit) error {
 	return asFault(ctx, d.driver.Commit(ctx, c))
+}
+
+func (d faultDriver) ReplaceBodies(ctx context.Context, org string, bodies []StoredBody) error {
+	return asFault(ctx, d.driver.ReplaceBodies(ctx, org, bodies))
 }
 
 func (d faultDriver) Ready(ctx context.Context) error { return d.driver.Ready(ctx) }

@@ -152,6 +152,12 @@ var knownOrganizations = Kind[domain.KnownOrganization]{
 	ID: func(o *domain.KnownOrganization) string { return o.ID },
 }
 
+// installations holds one record: the installation itself.
+var installations = Kind[domain.Installation]{
+	Name: "installation", Label: "installation", Resident: true,
+	ID: func(i *domain.Installation) string { return i.ID },
+}
+
 // Names of indexes.
 const (
 	ByName       = "name"
@@ -204,6 +210,20 @@ func (tx *Tx) Tags() Table[domain.Tag] { return In(tx, &tags) }
 // KnownOrganizations holds the parent organizations; see [Store.Instance].
 func (tx *Tx) KnownOrganizations() Table[domain.KnownOrganization] {
 	return In(tx, &knownOrganizations)
+}
+
+// Installation returns the record of the installation, in a transaction of
+// [Store.Instance]. The first time it makes one, with the id of the caller.
+func (tx *Tx) Installation(newID string) (*domain.Installation, error) {
+	known, err := In(tx, &installations).List("", 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(known) > 0 {
+		return known[0], nil
+	}
+	made := &domain.Installation{ID: newID}
+	return made, In(tx, &installations).Insert(made)
 }
 
 // Wallets holds the organization's wallets.

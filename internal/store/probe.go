@@ -13,6 +13,9 @@ import (
 // no caller can make the database write more often than that.
 const probeEvery = time.Second
 
+// probeKind is the kind of the item that is written.
+const probeKind = "probe"
+
 // probe is what the last write of [Store.Ready] found.
 type probe struct {
 	turn chan struct{} // holds one token: who has it may probe
@@ -94,7 +97,7 @@ func (s *Store) write(ctx context.Context, size int) error {
 		}
 		c := &Commit{
 			Org: instanceOrg, Version: version,
-			Changes: []Change{{Org: instanceOrg, Kind: "probe", ID: "ready", Body: body}},
+			Changes: []Change{{Org: instanceOrg, Kind: probeKind, ID: "ready", Body: body}},
 		}
 		if err := s.markAll(c); err != nil {
 			return err

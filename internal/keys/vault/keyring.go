@@ -14,15 +14,17 @@ import (
 // Kinds of things that are sealed; with the id they make the name under which an item is
 // stored. The texts are in databases, and stay.
 const (
-	kindDataKey       = "data-key"  // one, without an id
-	kindNextDataKey   = NextDataKey // the same key again, while the master key is replaced
-	kindServerKeys    = "identity"  // one, without an id
-	kindRowRoot       = "row-root"  // one, without an id
-	kindSeed          = "seed"
-	kindKey           = "key"
-	kindTarget        = "target"
-	kindMessageTarget = "note-target"
-	kindLogKeys       = "log-keys" // one an epoch of the log
+	kindDataKey     = "data-key"  // one, without an id
+	kindNextDataKey = NextDataKey // the same key again, while the master key is replaced
+	kindServerKeys  = "identity"  // one, without an id
+	kindRowRoot     = "row-root"  // one, without an id
+	// kindAdoptingRowRoot is the same while rows are being marked with it.
+	kindAdoptingRowRoot = "adopting-row-root"
+	kindSeed            = "seed"
+	kindKey             = "key"
+	kindTarget          = "target"
+	kindMessageTarget   = "note-target"
+	kindLogKeys         = "log-keys" // one an epoch of the log
 )
 
 // NextDataKey is the name under which an organization's data key is kept a

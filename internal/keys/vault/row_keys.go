@@ -28,12 +28,16 @@ const rowRootSize = 32
 // LoadRowKeys reads the root from the instance's ciphertexts; nil: there is
 // none.
 func (v *Vault) LoadRowKeys(s CiphertextStore) (*RowKeys, error) {
+	return v.loadRowKeys(kindRowRoot, s)
+}
+
+func (v *Vault) loadRowKeys(kind string, s CiphertextStore) (*RowKeys, error) {
 	if err := v.enter(); err != nil {
 		return nil, err
 	}
 	defer v.leave()
 	d := &sealedStore{vault: v, org: Instance, ciphertexts: s}
-	root, err := d.get(kindRowRoot, "")
+	root, err := d.get(kind, "")
 	if err != nil || root == nil {
 		return nil, err
 	}
@@ -47,18 +51,65 @@ func (v *Vault) LoadRowKeys(s CiphertextStore) (*RowKeys, error) {
 
 // CreateRowKeys makes the root. It refuses a second one.
 func (v *Vault) CreateRowKeys(s CiphertextStore) (*RowKeys, error) {
+	return v.createRowKeys(kindRowRoot, s)
+}
+
+func (v *Vault) createRowKeys(kind string, s CiphertextStore) (*RowKeys, error) {
 	if err := v.enter(); err != nil {
 		return nil, err
 	}
 	defer v.leave()
 	d := &sealedStore{vault: v, org: Instance, ciphertexts: s}
 	root := v.pool.Random(rowRootSize)
-	if err := d.put(kindRowRoot, "", root); err != nil {
+	if err := d.put(kind, "", root); err != nil {
 		root.Wipe()
 		return nil, err
 	}
 	v.ring.hold(root)
 	return &RowKeys{v, root}, nil
+}
+
+// AdoptingRowKeys reads, or makes, the root with which the rows of a database of
+// an earlier version are being marked. It is under another name until all are:
+// what was marked in part is never taken for the whole, and what is whole can
+// not be made to look as if it were only marked in part.
+func (v *Vault) AdoptingRowKeys(s CiphertextStore) (*RowKeys, error) {
+	keys, err := v.loadRowKeys(kindAdoptingRowRoot, s)
+	if err != nil || keys != nil {
+		return keys, err
+	}
+	return v.createRowKeys(kindAdoptingRowRoot, s)
+}
+
+// Adopted makes keys of [Vault.AdoptingRowKeys] those of the installation.
+func (k *RowKeys) Adopted(s CiphertextStore) error {
+	if err := k.vault.enter(); err != nil {
+		return err
+	}
+	defer k.vault.leave()
+	d := &sealedStore{vault: k.vault, org: Instance, ciphertexts: s}
+	if err := d.put(kindRowRoot, "", k.root); err != nil {
+		return err
+	}
+	return s.Delete(kindAdoptingRowRoot)
+}
+
+// AuthenticateState returns a code that only this installation can make, for what
+// it remembers outside of the database.
+func (k *RowKeys) AuthenticateState(text []byte) ([]byte, error) {
+	if err := k.vault.enter(); err != nil {
+		return nil, err
+	}
+	defer k.vault.leave()
+	// No organization has a key that begins like this.
+	key, err := hkdf.Expand(sha256.New, k.root.Raw(), "latchkey state file", sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("vault: the key of the state file: %w", err)
+	}
+	defer clear(key)
+	code := hmac.New(sha256.New, key)
+	code.Write(text)
+	return code.Sum(nil), nil
 }
 
 // Organization derives the keys of one organization. They are on the heap: make

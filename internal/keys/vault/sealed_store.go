@@ -171,7 +171,7 @@ func (s *sealedStore) keep(key *secret.Bytes, id seal.ID) (*seal.Key, error) {
 
 // nameOf is the name under which an item is stored.
 func nameOf(kind, id string) (string, error) {
-	single := kind == kindServerKeys || kind == kindRowRoot
+	single := kind == kindServerKeys || kind == kindRowRoot || kind == kindAdoptingRowRoot
 	if id == "" && !single || !utf8.ValidString(id) || strings.ContainsRune(id, 0) {
 		return "", fmt.Errorf("vault: %q cannot be the id of a %s", id, kind)
 	}

@@ -3,6 +3,7 @@ package ops_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -253,5 +254,5 @@ func open(t *testing.T, url, source string) (keys server.KeyServices, err error)
 		t.Fatal(err)
 	}
 	defer s.Close()
-	return server.OpenKeys(t.Context(), s, source, "")
+	return server.OpenKeys(t.Context(), s, &config.Config{MasterKey: source}, slog.New(slog.DiscardHandler))
 }

@@ -64,6 +64,10 @@ func (t TLS) Enabled() bool { return t.Certificate != "" }
 type Log struct {
 	Format string
 	Level  string
+	// State is the file in which the server remembers, outside of the database,
+	// which database is its own; empty: beside the master key (see package
+	// server).
+	State string
 }
 
 // Timeouts bound the phases of a connection; all but LameDuck are positive.

@@ -89,7 +89,7 @@ store:
 masterKey: file:keys/master
 previousMasterKey: fd:3
 tls: {certificate: /etc/tls/cert.pem, key: ../key.pem}
-log: {format: text, level: debug}
+log: {format: text, level: debug, state: state/log.json}
 timeouts: {header: 1s, body: 2s, request: 1m30s, idle: 500ms, drain: 24h, lameDuck: 0}
 limits:
   body: 512KiB
@@ -135,7 +135,7 @@ oidc: {timeout: 3s, maxAge: 10m}
 		Store:  "postgres://lk:pa%2Fss@db.example:5432/latchkey?sslmode=verify-full", Durability: "replica",
 		MasterKey: "file:" + filepath.Join("keys", "master"), PreviousMasterKey: "fd:3",
 		TLS: TLS{Certificate: "/etc/tls/cert.pem", Key: filepath.Join("..", "key.pem")},
-		Log: Log{Format: "text", Level: "debug"},
+		Log: Log{Format: "text", Level: "debug", State: "state/log.json"},
 		Timeouts: Timeouts{
 			Header: time.Second, Body: 2 * time.Second, Request: 90 * time.Second,
 			Idle: 500 * time.Millisecond, Drain: 24 * time.Hour, LameDuck: 0,

@@ -44,6 +44,7 @@ func settings(p *parser, c *Config) map[string]setting {
 		"log": {below: map[string]setting{
 			"format": {set: p.oneOf(&c.Log.Format, "json", "text")},
 			"level":  {set: p.oneOf(&c.Log.Level, "debug", "info", "warn", "error")},
+			"state":  {set: p.path(&c.Log.State, "a file")},
 		}},
 		"timeouts": {below: map[string]setting{
 			"header":   {set: p.duration(&c.Timeouts.Header)},

@@ -188,7 +188,7 @@ func (db *DB) openPool(ctx context.Context, url string, cfg Config, size int32) 
 	}
 	p := c.ConnConfig.RuntimeParams
 	if p["application_name"] == "" {
-		p["application_name"] = "latchkey"
+		p["application_name"] = applicationName
 	}
 	p["statement_timeout"] = strconv.FormatInt(cfg.Timeout.Milliseconds(), 10)
 	if p["synchronous_commit"] != flushApply { // which is stronger

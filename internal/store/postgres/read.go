@@ -102,6 +102,24 @@ func (db *DB) Organizations(ctx context.Context, after string, limit int) ([]str
 	return orgs, nil
 }
 
+// presentKinds lists the kinds of items that an organization has: each step finds
+// the next one in the primary key.
+const presentKinds = `WITH RECURSIVE present (kind) AS (
+	(SELECT kind FROM items WHERE org = $1 ORDER BY kind LIMIT 1)
+	UNION ALL
+	SELECT (SELECT kind FROM items WHERE org = $1 AND items.kind > present.kind ORDER BY kind LIMIT 1)
+	FROM present WHERE present.kind IS NOT NULL)
+	SELECT kind FROM present WHERE kind IS NOT NULL`
+
+// Kinds implements [store.Driver].
+func (db *DB) Kinds(ctx context.Context, org string) ([]string, error) {
+	kinds, err := read(ctx, db, all(pgx.RowTo[string]), presentKinds, org)
+	if err != nil {
+		return nil, fmt.Errorf("listing the kinds: %w", err)
+	}
+	return kinds, nil
+}
+
 // Scan implements [store.Driver].
 func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) ([]store.Item, error) {
 	var a args

@@ -25,6 +25,7 @@ type Summary struct {
 	Sealed        int64 // of these, what only the vault can open
 	Bytes         int64 // in records and activities
 	Activities    int64
+	Marked        bool   // its rows are marked, see package store
 	Newest        int64  // time of the newest activity, in milliseconds; 0: none
 	SHA256        string // of the file, in hex, where there is one
 }
@@ -34,6 +35,9 @@ const (
 	organizationKind = "organization"
 	ciphertextKind   = "sealed"
 )
+
+// selectMarked finds the root of the keys that mark the rows of a database.
+const selectMarked = `SELECT 1 FROM items WHERE org = 'instance' AND kind = '` + ciphertextKind + `' AND id = 'row-root'`
 
 // check checks a copy that is not in use, and turns it into one file
 // without a WAL. It reads all of it.
@@ -177,6 +181,13 @@ func countInto(c *conn, s *Summary) error {
 		s.Bytes += size
 		return nil
 	}, "SELECT kind, count(*), sum(length(body)) FROM items GROUP BY kind")
+	if err != nil {
+		return err
+	}
+	err = c.query(func([]driver.Value) error {
+		s.Marked = true
+		return nil
+	}, selectMarked)
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,15 @@ type Restoring struct {
 	SHA256  string // what it must have, in hex; empty: anything
 	To      string // path of the database
 	Replace bool   // put a database that is there aside
+	Marked  bool   // refuse a backup whose rows are not marked
 	Now     time.Time
 }
 
 // ErrExists says that there is a database already.
 var ErrExists = errors.New("there is a database already")
+
+// ErrNotMarked says that a backup is of a version that did not mark rows.
+var ErrNotMarked = errors.New("the backup was made before the rows of the database were marked")
 
 // Restore puts a backup in place: whole, or not at all. What is checked is the
 // copy that will be used. It returns [ErrInUse] while a process holds the
@@ -75,6 +79,9 @@ func (r Restoring) run(ctx context.Context) (s Summary, aside string, err error)
 		return Summary{}, "", fmt.Errorf("%s: %w", r.From, err)
 	}
 	s.SHA256 = sum
+	if r.Marked && !s.Marked {
+		return Summary{}, "", ErrNotMarked
+	}
 	if !there {
 		return s, "", temporary.place(r.To, os.Link)
 	}

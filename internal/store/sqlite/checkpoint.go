@@ -5,8 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"latchkey/internal/store"
 )
 
 // How the WAL is kept short. Measured: letting a commit checkpoint whenever
@@ -33,17 +31,15 @@ type wal struct {
 	// Checkpoints exclude each other; SQLite would answer busy.
 	mu sync.Mutex
 
-	// of the writer alone
+	// of the writer, under its lock
 	records, bytes int
 	limit          int // of records; 0: restartRecords
 }
 
-// wrote counts what a group added.
-func (w *wal) wrote(commits []*store.Commit) {
-	w.records += len(commits)
-	for _, c := range commits {
-		w.bytes += c.Size()
-	}
+// wrote counts what a transaction added.
+func (w *wal) wrote(records, bytes int) {
+	w.records += records
+	w.bytes += bytes
 	w.dirty.Store(true)
 }
 

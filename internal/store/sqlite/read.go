@@ -39,6 +39,27 @@ func (db *DB) Organizations(ctx context.Context, after string, limit int) (orgs 
 	return orgs, nil
 }
 
+// presentKinds lists the kinds of items that an organization has: each step finds
+// the next one in the primary key.
+const presentKinds = `WITH RECURSIVE present (kind) AS (
+	SELECT min(kind) FROM items WHERE org = ?1
+	UNION ALL
+	SELECT (SELECT min(kind) FROM items WHERE org = ?1 AND kind > present.kind) FROM present WHERE kind IS NOT NULL)
+	SELECT kind FROM present WHERE kind IS NOT NULL`
+
+// Kinds implements [store.Driver].
+func (db *DB) Kinds(ctx context.Context, org string) (kinds []string, err error) {
+	err = db.query(ctx, func(row []driver.Value) error {
+		kind, _ := row[0].(string)
+		kinds = append(kinds, kind)
+		return nil
+	}, presentKinds, org)
+	if err != nil {
+		return nil, fmt.Errorf("listing the kinds: %w", err)
+	}
+	return kinds, nil
+}
+
 // Scan implements [store.Driver].
 func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) (items []store.Item, err error) {
 	q := `SELECT id, body FROM items WHERE org = ? AND kind = ? AND id >= ?`

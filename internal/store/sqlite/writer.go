@@ -3,14 +3,17 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"latchkey/internal/store"
 	"latchkey/internal/store/group"
 	"latchkey/internal/store/migration"
 )
 
-// writer is the one goroutine that writes.
+// writer is the one goroutine that writes, and [DB.ReplaceBodies] in turns with
+// it.
 type writer struct {
+	mu       sync.Mutex // held for a transaction
 	path     string
 	queue    *group.Queue
 	versions *versions
@@ -36,6 +39,8 @@ type statements struct {
 	del      *stmt
 	newest   *stmt // position in the log
 	entry    *stmt
+
+	itemBody, activityBody *stmt // see replaceBodies
 }
 
 func newWriter(ctx context.Context, path string, q *group.Queue, v *versions) (*writer, error) {
@@ -77,6 +82,8 @@ func (w *writer) prepare() error {
 		{&s.del, `DELETE FROM items WHERE org = ? AND kind = ? AND id = ?`},
 		{&s.newest, `SELECT coalesce(max(position), 0) FROM log_entries`},
 		{&s.entry, `INSERT INTO log_entries (position, org, activity, body) VALUES (?, ?, ?, ?)`},
+		{&s.itemBody, `UPDATE items SET body = ? WHERE org = ? AND kind = ? AND id = ?`},
+		{&s.activityBody, `UPDATE activities SET body = ? WHERE org = ? AND id = ?`},
 	} {
 		var err error
 		if *p.to, err = w.conn.prepare(p.sql); err != nil {
@@ -92,7 +99,7 @@ func (w *writer) close() error {
 	}
 	// Closing the connection needs its statements gone.
 	s := &w.stmts
-	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.create, s.raise, s.activity, s.replace, s.has, s.put, s.del, s.newest, s.entry} {
+	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.create, s.raise, s.activity, s.replace, s.has, s.put, s.del, s.newest, s.entry, s.itemBody, s.activityBody} {
 		if st != nil {
 			_ = st.raw.Close()
 		}
@@ -107,14 +114,32 @@ func (w *writer) close() error {
 func (w *writer) run() {
 	w.queue.Run(group.Writer{
 		Transact:    func(_ context.Context, commits []*store.Commit) ([]error, error) { return w.transact(commits) },
-		BeforeReply: w.wal.wrote,
-		AfterReply:  func() { w.wal.restart(w.conn) },
+		BeforeReply: w.wrote,
+		AfterReply:  w.restart,
 	})
+}
+
+func (w *writer) wrote(commits []*store.Commit) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	bytes := 0
+	for _, c := range commits {
+		bytes += c.Size()
+	}
+	w.wal.wrote(len(commits), bytes)
+}
+
+func (w *writer) restart() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wal.restart(w.conn)
 }
 
 // transact returns the refusals of the commits, or the error with which
 // SQLite failed; then none of them happened as far as this process can see.
 func (w *writer) transact(commits []*store.Commit) (refusals []error, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.conn == nil { // lost, see recover
 		if err := w.reconnect(); err != nil {
 			return nil, fmt.Errorf("opening the database again: %w", named(err))

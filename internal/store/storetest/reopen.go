@@ -60,6 +60,11 @@ func (n *Nodes) Organizations(ctx context.Context, after string, limit int) ([]s
 	return n.next().Organizations(ctx, after, limit)
 }
 
+// Kinds implements [store.Driver].
+func (n *Nodes) Kinds(ctx context.Context, org string) ([]string, error) {
+	return n.next().Kinds(ctx, org)
+}
+
 // Get implements [store.Driver].
 func (n *Nodes) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
 	return n.next().Get(ctx, org, kind, id)
@@ -95,6 +100,11 @@ func (n *Nodes) Horizon(ctx context.Context) (store.Horizon, error) { return n.n
 
 // Commit implements [store.Driver].
 func (n *Nodes) Commit(ctx context.Context, c *store.Commit) error { return n.next().Commit(ctx, c) }
+
+// ReplaceBodies implements [store.Driver].
+func (n *Nodes) ReplaceBodies(ctx context.Context, org string, bodies []store.StoredBody) error {
+	return n.next().ReplaceBodies(ctx, org, bodies)
+}
 
 // Ready implements [store.Driver].
 func (n *Nodes) Ready(ctx context.Context) error { return n.next().Ready(ctx) }

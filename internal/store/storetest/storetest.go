@@ -37,6 +37,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Driver) {
 		{"new items", testNewItems},
 		{"get", testGet},
 		{"organizations", testOrganizations},
+		{"kinds", testKinds},
+		{"replace bodies", testReplaceBodies},
 		{"bodies", testBodies},
 		{"scan", testScan},
 		{"scan order", testScanOrder},

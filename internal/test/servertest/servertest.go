@@ -112,7 +112,9 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 		c.Dev.Outbox = filepath.Join(t.TempDir(), "outbox")
 	}
 	log := new(Log)
-	keys, err := server.OpenKeys(ctx, s, master, previous)
+	logger := slog.New(slog.NewJSONHandler(log, nil))
+	c.MasterKey, c.PreviousMasterKey = master, previous
+	keys, err := server.OpenKeys(ctx, s, &c, logger)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +122,7 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv, err := server.New(bound, s, keys, slog.New(slog.NewJSONHandler(log, nil)), "test")
+	srv, err := server.New(bound, s, keys, logger, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

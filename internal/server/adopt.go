@@ -1,0 +1,76 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"latchkey/internal/keys/vault"
+	"latchkey/internal/server/config"
+	"latchkey/internal/store"
+	"latchkey/internal/store/postgres"
+)
+
+// Adopt marks the rows of the database of a config, which is of an earlier
+// version, and remembers that outside of it. No server may use the database
+// meanwhile. It can be interrupted and goes on when it is called again; when the
+// rows are marked already, the error is [store.ErrAdopted].
+func Adopt(ctx context.Context, c *config.Config, log *slog.Logger, progress func(store.Adoption)) (store.Adoption, error) {
+	if !strings.HasPrefix(c.Store, "sqlite:") { // which has a lock
+		if err := alone(ctx, c.Store); err != nil {
+			return store.Adoption{}, err
+		}
+	}
+	s, err := OpenConfigured(ctx, c, log)
+	if err != nil {
+		return store.Adoption{}, err
+	}
+	done, err := adopt(ctx, s, c, log, progress)
+	return done, errors.Join(err, s.Close())
+}
+
+func alone(ctx context.Context, url string) error {
+	n, err := postgres.OtherSessions(ctx, url)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		return fmt.Errorf("%d sessions of latchkey are on the database: stop all servers first; nothing was changed", n)
+	}
+	return nil
+}
+
+func adopt(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logger, progress func(store.Adoption)) (done store.Adoption, err error) {
+	err = withVault(ctx, s, c, func(v *vault.Vault, _ *vault.Issuer) error {
+		err := s.Bootstrap(ctx, func(sealed store.Ciphertexts, _ bool) (*vault.RowKeys, error) {
+			known, err := v.LoadRowKeys(sealed)
+			if err != nil {
+				return nil, err
+			}
+			if known != nil {
+				return nil, store.ErrAdopted
+			}
+			if path := StateFile(c); path != "" {
+				return nil, oldCopy(path)
+			}
+			return nil, nil
+		})
+		if err == nil {
+			done, err = s.Adopt(ctx, v, progress)
+		}
+		if err == nil {
+			v.Close()
+		}
+		return err
+	})
+	if err != nil {
+		return done, err
+	}
+	keys, err := OpenKeys(ctx, s, c, log)
+	if err == nil {
+		keys.Vault.Close()
+	}
+	return done, err
+}
