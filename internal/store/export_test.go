@@ -1,0 +1,21 @@
+package store
+
+import "context"
+
+// Sums returns the sums of an organization's head that are not 0.
+func (s *Store) Sums(ctx context.Context, org string) (sums map[string]sum, err error) {
+	sums = map[string]sum{}
+	err = s.View(ctx, org, func(tx *Tx) error {
+		h, err := tx.head()
+		if err != nil {
+			return err
+		}
+		for name, value := range h.Sums {
+			if value != (sum{}) {
+				sums[name] = value
+			}
+		}
+		return nil
+	})
+	return sums, err
+}
