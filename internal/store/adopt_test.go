@@ -53,6 +53,22 @@ func TestAdopt(t *testing.T) {
 		}
 		again := storetest.Store(t, driver)
 		again.OnFinding(func(f store.Finding) { t.Errorf("%+v", f) })
+		// What other organizations hold for them, and no head has.
+		must(t, again.Outbox(t.Context(), func(messages store.Table[domain.Message]) error {
+			waiting, err := messages.List("", 0)
+			if len(waiting) != adopted {
+				t.Errorf("%d messages", len(waiting))
+			}
+			return err
+		}))
+		children, err := again.Children(t.Context(), adoptedOrg(0), domain.ChildByName(adoptedOrg(1)), "", 0)
+		if err != nil || len(children) != 1 {
+			t.Errorf("children: %v, %v", children, err)
+		}
+		expiring, err := again.Expiring(t.Context(), "", 10)
+		if err != nil || len(expiring) != adopted {
+			t.Errorf("expiring: %v, %v", expiring, err)
+		}
 		for i := range adopted {
 			empty(t, again, adoptedOrg(i))
 			sums, err := again.Sums(t.Context(), adoptedOrg(i))
