@@ -20,6 +20,7 @@ import (
 	"latchkey/internal/store/postgres"
 	"latchkey/internal/store/sqlite"
 	"latchkey/internal/store/storetest"
+	"latchkey/internal/test/pgtest"
 	"latchkey/internal/test/servertest"
 )
 
@@ -234,4 +235,37 @@ func wantIntegrity(t *testing.T, err error, text string) {
 	if !ok || refusal.Reason != fault.ReasonIntegrity || refusal.Status() != http.StatusInternalServerError || !strings.Contains(err.Error(), text) {
 		t.Errorf("got %v, want a matter of integrity with %q", err, text)
 	}
+}
+
+// TestNoPlaceForState: a master key without a file, and no folder of a database:
+// the server runs, and says what it cannot notice.
+func TestNoPlaceForState(t *testing.T) {
+	c := &config.Config{Store: pgtest.URL(t), MasterKey: "env:LATCHKEY_TEST_MASTER_KEY"}
+	log := new(servertest.Log)
+	start := func() {
+		t.Helper()
+		t.Setenv("LATCHKEY_TEST_MASTER_KEY", strings.Repeat("4a", 32)) // it is unset when it is read
+		s, err := server.OpenStore(t.Context(), c.Store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		keys, err := server.OpenKeys(t.Context(), s, c, slog.New(slog.NewJSONHandler(log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys.Vault.Close()
+	}
+	start()
+	if got := log.Complaints(); !strings.Contains(got, "set log.state to a file") {
+		t.Errorf("the log says %q", got)
+	}
+	c.Log.State = filepath.Join(t.TempDir(), "state.json")
+	start()
+	if server.StateFile(c) != c.Log.State {
+		t.Error("log.state is not used")
+	}
+	unmark(t, c.Store)
+	t.Setenv("LATCHKEY_TEST_MASTER_KEY", strings.Repeat("4a", 32))
+	wantIntegrity(t, openOnce(t, c), c.Log.State)
 }

@@ -36,6 +36,8 @@ func calls(ctx context.Context, db store.Driver) map[string]error {
 	_, errs["Recorded"] = db.Recorded(ctx, "org", 1, fingerprint("a"))
 	_, errs["Activities"] = db.Activities(ctx, "org", store.ActivityQuery{})
 	errs["Commit"] = db.Commit(ctx, &store.Commit{Org: "org", Version: 1, Activity: activity("call")})
+	_, errs["Kinds"] = db.Kinds(ctx, "org")
+	errs["ReplaceBodies"] = db.ReplaceBodies(ctx, "org", []store.StoredBody{{Kind: "initial", ID: "item"}})
 	errs["Ready"] = db.Ready(ctx)
 	return errs
 }
