@@ -125,7 +125,7 @@ func fill(t *testing.T, s *store.Store, org string, n int) {
 			return tx.Record(&domain.Activity{
 				ID: fmt.Sprint("activity-", i), Type: "ACTIVITY_TYPE_X", Status: domain.StatusCompleted,
 				TimestampMs: int64(i), Fingerprint: sha256.Sum256(fmt.Append(nil, org, i)),
-			})
+			}, store.LogDigests{})
 		}))
 	}
 	must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
