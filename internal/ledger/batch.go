@@ -52,7 +52,7 @@ func leaf(e *store.LogEntry, sequence int64) translog.Hash {
 
 // stored is the number of the newest entry of an organization.
 func (b *batch) stored(org string) (int64, error) {
-	body, err := b.items.Get(kindSequence, org)
+	body, err := b.items.Get(store.LogSequence, org)
 	if err != nil || body == nil {
 		return 0, err
 	}
@@ -65,10 +65,10 @@ func (b *batch) stored(org string) (int64, error) {
 // write stores what belongs to the entries besides the state.
 func (b *batch) write(tiles []translog.Tile) error {
 	for org := range b.touched {
-		b.items.Put(kindSequence, org, binary.BigEndian.AppendUint64(nil, uint64(b.sequences[org])))
+		b.items.Put(store.LogSequence, org, binary.BigEndian.AppendUint64(nil, uint64(b.sequences[org])))
 	}
 	for _, t := range tiles {
-		b.items.Put(kindTile, tileID(t.Level, t.N), t.Data)
+		b.items.Put(store.LogTile, tileID(t.Level, t.N), t.Data)
 	}
 	return b.writeBlocks()
 }
@@ -79,7 +79,7 @@ func (b *batch) writeBlocks() error {
 		n, filled := index/translog.TileWidth, int(index%translog.TileWidth)
 		body := make([]byte, 0, translog.TileWidth*placeSize)
 		if filled > 0 {
-			stored, err := b.items.Get(kindBlock, blockID(n))
+			stored, err := b.items.Get(store.LogBlock, blockID(n))
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func (b *batch) writeBlocks() error {
 			body = binary.BigEndian.AppendUint64(body, uint64(p.position))
 			body = binary.BigEndian.AppendUint64(body, uint64(p.sequence))
 		}
-		b.items.Put(kindBlock, blockID(n), body)
+		b.items.Put(store.LogBlock, blockID(n), body)
 		index, rest = index+int64(take), rest[take:]
 	}
 	return nil

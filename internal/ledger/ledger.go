@@ -26,15 +26,6 @@ import (
 	"latchkey/internal/translog"
 )
 
-// Kinds of what is stored.
-const (
-	kindState      = "state"      // one item: how far the log is
-	kindSequence   = "sequence"   // by organization: the number of its newest entry
-	kindBlock      = "block"      // by number: which entries are in a tile of level 0
-	kindTile       = "tile"       // by level and number
-	kindCheckpoint = "checkpoint" // one item: the newest that is published
-)
-
 // newest is the id of items of which there is one.
 const newest = "newest"
 
@@ -165,7 +156,7 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return err
 		}
-		items.Put(kindState, newest, text)
+		items.Put(store.LogState, newest, text)
 		after = known{text, grown, b.sequences}
 		return nil
 	})
@@ -182,7 +173,7 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 }
 
 func readState(items store.LogItems) (s state, stored []byte, err error) {
-	if stored, err = items.Get(kindState, newest); err != nil || stored == nil {
+	if stored, err = items.Get(store.LogState, newest); err != nil || stored == nil {
 		return s, stored, err
 	}
 	return s, stored, json.Unmarshal(stored, &s)
@@ -214,7 +205,7 @@ func (l *Ledger) recall(items store.LogItems, s state, stored []byte) (*translog
 type itemTiles struct{ items store.LogItems }
 
 func (t itemTiles) Tile(level int, n int64, _ int) ([]byte, error) {
-	return missing(t.items.Get(kindTile, tileID(level, n)))
+	return missing(t.items.Get(store.LogTile, tileID(level, n)))
 }
 
 func missing(data []byte, err error) ([]byte, error) {
@@ -233,7 +224,7 @@ func (l *Ledger) publish(ctx context.Context) error {
 	}
 	head := l.known.tree.Head()
 	err := l.Store.UpdateLog(ctx, func(items store.LogItems) error {
-		before, err := items.Get(kindCheckpoint, newest)
+		before, err := items.Get(store.LogCheckpoint, newest)
 		if err != nil {
 			return err
 		}
@@ -250,7 +241,7 @@ func (l *Ledger) publish(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		items.Put(kindCheckpoint, newest, signed)
+		items.Put(store.LogCheckpoint, newest, signed)
 		return nil
 	})
 	if err != nil {

@@ -22,7 +22,7 @@ var (
 
 // Checkpoint is the newest that is published; nil: none is.
 func (l *Ledger) Checkpoint(ctx context.Context) ([]byte, error) {
-	return l.Store.LogItem(ctx, kindCheckpoint, newest)
+	return l.Store.LogItem(ctx, store.LogCheckpoint, newest)
 }
 
 // Tile is a tile of the published tree, [translog.ErrNoTile] if it has none with
@@ -103,7 +103,7 @@ func (l *Ledger) checkpoint(ctx context.Context) (*translog.Signed, error) {
 
 // find returns where in a tree of size the entry at a position is.
 func (l *Ledger) find(ctx context.Context, position, size int64) (index, sequence int64, err error) {
-	text, err := l.Store.LogItem(ctx, kindState, newest)
+	text, err := l.Store.LogItem(ctx, store.LogState, newest)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -136,7 +136,7 @@ func (l *Ledger) search(ctx context.Context, position, size int64) (index, seque
 			if n < 0 || n > last {
 				continue
 			}
-			body, err := l.Store.LogItem(ctx, kindBlock, blockID(n))
+			body, err := l.Store.LogItem(ctx, store.LogBlock, blockID(n))
 			if err != nil {
 				return 0, 0, err
 			}
@@ -157,5 +157,5 @@ type storedTiles struct {
 }
 
 func (t storedTiles) Tile(level int, n int64, _ int) ([]byte, error) {
-	return missing(t.store.LogItem(t.ctx, kindTile, tileID(level, n)))
+	return missing(t.store.LogItem(t.ctx, store.LogTile, tileID(level, n)))
 }

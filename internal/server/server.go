@@ -90,6 +90,14 @@ func OpenConfigured(ctx context.Context, c *config.Config, log *slog.Logger) (*s
 	return store.New(db), nil
 }
 
+// OpenImage opens what the store that a URL names holds now, for an audit.
+func OpenImage(ctx context.Context, url string) (store.Image, error) {
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		return sqlite.OpenImage(ctx, path)
+	}
+	return postgres.OpenImage(ctx, url)
+}
+
 // Bound is what a server takes before it opens, or makes, anything: its
 // addresses, its certificate, its ways to send messages. A config whose server
 // could not start changes nothing.

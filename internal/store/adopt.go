@@ -234,14 +234,11 @@ func (a *adopting) write(org string, bodies []StoredBody) error {
 	return a.store.driver.ReplaceBodies(a.ctx, org, bodies)
 }
 
-// sumOf is the sum to which rows of a kind belong, of any kind that an earlier
-// version has written: records, their indexes, and what has no type of its own.
+// sumOf is the sum to which rows of a kind belong. What only an earlier version
+// wrote counts among the rest.
 func sumOf(kind string) string {
-	switch kind {
-	case messages.Name, tokenUses.Name, directoryKind, expiringKind, rewrappingKind, refusedKind, probeKind:
-		return ""
-	case organizations.Name, users.Name, tags.Name, policies.Name, knownOrganizations.Name, installations.Name:
-		return kind
+	if sum, known := kindSums()[kind]; known {
+		return sum
 	}
 	return restSum
 }

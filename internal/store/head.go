@@ -124,12 +124,7 @@ func (tx *Tx) head() (*head, error) {
 	}
 	found := new(head)
 	if row != nil {
-		plain, err := r.key.OpenHead(headContext, row.Body)
-		if err == nil {
-			err = json.Unmarshal(plain, found)
-		}
-		found.digest = stateDigest(r.key, plain)
-		if err != nil {
+		if found, err = openHead(r.key, row.Body); err != nil {
 			return nil, tx.store.found(Finding{tx.org, headKind, headID, notOurs})
 		}
 	}
@@ -138,7 +133,11 @@ func (tx *Tx) head() (*head, error) {
 		if err := tx.store.checkVersion(tx.ctx, tx.org, tx.version); err != nil {
 			return nil, err
 		}
-		return nil, tx.store.found(Finding{tx.org, headKind, headID, incomplete})
+		what := otherVersion
+		if row == nil {
+			what = isGone
+		}
+		return nil, tx.store.found(Finding{tx.org, headKind, headID, what})
 	}
 	tx.snapshot.head.Store(found)
 	return found, nil

@@ -17,7 +17,13 @@ const (
 	notOurs    = "it is not what this server wrote: it was changed, moved or added by another program, or damaged"
 	incomplete = "rows of this kind are missing, were added or were put back from an earlier time"
 	isGone     = "it is missing"
+	misplaced  = "an index names a record that does not have this key"
+	// otherVersion is of a head that was put back, or of a version that was.
+	otherVersion = "the head is not that of the organization's version: one of the two was changed or put back from an earlier time"
 )
+
+// activityKind is what activities are called in a [Finding].
+const activityKind = "activity"
 
 // OnFinding leaves fn to be called with every finding; it must return soon.
 func (s *Store) OnFinding(fn func(Finding)) { s.onFinding = fn }
@@ -28,8 +34,12 @@ func (s *Store) found(f Finding) error {
 	if s.onFinding != nil {
 		s.onFinding(f)
 	}
+	return s.refusal(f.Kind)
+}
+
+func (*Store) refusal(kind string) error {
 	return fault.New(fault.DataLoss, fault.ReasonIntegrity,
-		"a stored %s is not as this server wrote it and is not used; ask the operator of the server, whose log says which one", f.Kind)
+		"a stored %s is not as this server wrote it and is not used; ask the operator of the server, whose log says which one", kind)
 }
 
 func isFinding(err error) bool {

@@ -175,6 +175,15 @@ func (s *Store) openEntries(list []EntryRow) ([]LogEntry, error) {
 // It is no UUID, so no request can name it.
 const logOrg = "log"
 
+// Kinds of what is kept of the tree.
+const (
+	LogState      = "state"      // one item: how far the log is
+	LogSequence   = "sequence"   // by organization: the number of its newest entry
+	LogBlock      = "block"      // by number: which entries are in a tile of level 0
+	LogTile       = "tile"       // by level and number
+	LogCheckpoint = "checkpoint" // one item: the newest that is published
+)
+
 // LogItems is what is kept of the tree, by kind and id.
 type LogItems struct{ tx *Tx }
 

@@ -134,37 +134,68 @@ func (t Table[T]) listIndexed(index, key, after string, limit int) ([]*T, error)
 		r.From += "\x01"
 	}
 	var list []*T
+	var found error // reported; the others are as they were
 	for {
 		entries, err := t.tx.scan(t.indexKind(index), r)
 		if err != nil {
 			return nil, err
 		}
 		for _, entry := range entries {
-			id := string(entry.Body)
-			if entry.Body == nil || entry.ID != listEntryID(key, id) {
-				continue // not ours, or of a longer key that begins like this one
-			}
-			body, err := t.tx.get(t.kind.Name, id)
-			if err == nil && body == nil {
-				err = t.gone(id)
-			}
-			if isFinding(err) {
-				continue // reported; the others are as they were
-			}
-			if err != nil {
+			value, err := t.indexed(index, key, entry)
+			switch {
+			case isFinding(err):
+				found = err
+			case err != nil:
 				return nil, err
+			case value != nil:
+				list = append(list, value)
 			}
-			value, err := t.decode(Item{ID: id, Body: body})
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, value)
 		}
 		if limit == 0 || len(entries) < limit || len(list) >= limit {
-			return list, nil
+			if len(list) > 0 {
+				found = nil
+			}
+			return list, found // that there is none must not follow from damage
 		}
 		r.From = entries[len(entries)-1].ID + "\x01"
 	}
+}
+
+// indexed is the record of an entry of a list index, nil if that is of a longer
+// key that begins like this one.
+func (t Table[T]) indexed(index, key string, entry storedRow) (*T, error) {
+	if entry.Body == nil {
+		return nil, t.tx.store.refusal(t.indexKind(index)) // it was reported
+	}
+	id := string(entry.Body)
+	if entry.ID != listEntryID(key, id) {
+		return nil, nil
+	}
+	body, err := t.tx.get(t.kind.Name, id)
+	if err == nil && body == nil {
+		err = t.gone(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	value, err := t.decode(Item{ID: id, Body: body})
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(t.kind.Lists, func(i Index[T]) bool { return i.Name == index })
+	if !slices.Contains(t.kind.Lists[i].Keys(value), key) {
+		return nil, t.misplaced(index, entry.ID)
+	}
+	return value, nil
+}
+
+// misplaced is the error for an index row that names a record without its key.
+func (t Table[T]) misplaced(index, key string) error {
+	// It may have been changed between the two reads.
+	if err := t.tx.store.checkVersion(t.tx.ctx, t.tx.org, t.tx.version); err != nil {
+		return err
+	}
+	return t.tx.store.found(Finding{t.tx.org, t.indexKind(index), key, misplaced})
 }
 
 // gone is the error for a record to which an index refers and which is not there.

@@ -84,7 +84,7 @@ func (r *rows) activity(a *ActivityRow) error {
 		ok = [tagSize]byte(mark[:tagSize]) == tag
 	}
 	if !ok {
-		return r.store.found(Finding{r.org, "activity", a.ID, notOurs})
+		return r.store.found(Finding{r.org, activityKind, a.ID, notOurs})
 	}
 	a.Body = body
 	return nil

@@ -75,7 +75,14 @@ func (t Table[T]) Find(index, key string) (*T, error) {
 	if err == nil && value == nil {
 		err = t.gone(id)
 	}
-	return value, err
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(t.kind.Unique, func(i Index[T]) bool { return i.Name == index })
+	if !slices.Contains(t.kind.Unique[i].Keys(value), key) {
+		return nil, t.misplaced(index, key)
+	}
+	return value, nil
 }
 
 // List returns the records after an id, ordered by id, which is the order of

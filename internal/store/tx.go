@@ -143,12 +143,16 @@ func (tx *Tx) activityOf(stored *ActivityRow, err error) (*domain.Activity, erro
 	if err := r.activity(stored); err != nil {
 		return nil, err
 	}
+	return decodeActivity(tx.org, stored)
+}
+
+func decodeActivity(org string, stored *ActivityRow) (*domain.Activity, error) {
 	a := &domain.Activity{
-		ID: stored.ID, OrganizationID: tx.org, Type: stored.Type, Status: domain.ActivityStatus(stored.Status),
+		ID: stored.ID, OrganizationID: org, Type: stored.Type, Status: domain.ActivityStatus(stored.Status),
 		TimestampMs: stored.TimestampMs, Fingerprint: stored.Fingerprint,
 	}
 	if err := json.Unmarshal(stored.Body, a); err != nil {
-		return nil, damaged(tx.org, "activity", stored.ID, err)
+		return nil, damaged(org, activityKind, stored.ID, err)
 	}
 	return a, nil
 }

@@ -92,7 +92,7 @@ func (v *Verifier) passkey(cose []byte) (passkeyVerifier, error) {
 	if err != nil {
 		return passkeyVerifier{}, err
 	}
-	v.passkeys.put(string(cose), key)
+	v.passkeys.put(string(cose), key, v.Remember)
 	return key, nil
 }
 

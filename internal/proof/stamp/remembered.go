@@ -1,6 +1,7 @@
 package stamp
 
 import (
+	"cmp"
 	"sync"
 
 	"latchkey/internal/lru"
@@ -23,9 +24,9 @@ func (r *remembered[V]) get(name string) (V, bool) {
 	return r.keys.Get(name)
 }
 
-func (r *remembered[V]) put(name string, v V) {
+func (r *remembered[V]) put(name string, v V, most int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.keys.Max = generation
+	r.keys.Max = cmp.Or(most, generation)
 	r.keys.Put(name, v)
 }

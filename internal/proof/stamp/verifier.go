@@ -10,6 +10,10 @@ import (
 // number of them, as parsing costs a good part of a verification. The zero
 // value is ready, and safe for concurrent use; it must not be copied.
 type Verifier struct {
+	// Remember is how many keys a generation has; 0: as many as a busy server
+	// needs.
+	Remember int
+
 	apiKeys  remembered[curve.PublicKey]
 	passkeys remembered[passkeyVerifier]
 }
@@ -42,6 +46,6 @@ func (v *Verifier) apiKey(s *Stamp) (curve.PublicKey, error) {
 	if err != nil {
 		return curve.PublicKey{}, err
 	}
-	v.apiKeys.put(name, key)
+	v.apiKeys.put(name, key, v.Remember)
 	return key, nil
 }

@@ -196,7 +196,7 @@ func (t *attempt) rule(a *domain.Activity, intent *activity.Intent, now time.Tim
 // refused tells a refusal from a failure of the machine.
 func refused(err error) (*fault.Error, bool) {
 	refusal, ok := fault.As(err)
-	return refusal, ok && refusal.Code != fault.Unavailable
+	return refusal, ok && refusal.Code != fault.Unavailable && refusal.Code != fault.DataLoss
 }
 
 func fail(a *domain.Activity, refusal *fault.Error) (err error) {

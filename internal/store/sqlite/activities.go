@@ -51,10 +51,7 @@ func (r *reader) activities(ctx context.Context, org string, q store.ActivityQue
 		if q.MaxBytes > 0 && size >= q.MaxBytes {
 			return errFull
 		}
-		a, err := activityOf(row)
-		if err != nil {
-			return err
-		}
+		a := activityOf(row)
 		size += len(a.Body)
 		list = append(list, *a)
 		return nil

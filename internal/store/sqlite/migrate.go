@@ -58,3 +58,9 @@ func schemaVersion(c *conn) (int64, error) {
 	}, "SELECT coalesce(max(version), 0) FROM migrations")
 	return at, err
 }
+
+// newestSchema is the version that this program migrates to.
+func newestSchema() (int64, error) {
+	steps, err := migration.Load(migrations)
+	return int64(len(steps)), err
+}
