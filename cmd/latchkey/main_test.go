@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"flag"
 	"net/http"
 	"os"
@@ -53,6 +54,7 @@ func TestScripts(t *testing.T) {
 			"logkeys": logkeys,
 			// witnesskeys DIR: the keys of a witness.
 			"witnesskeys": witnesskeys,
+			"sql":     runSQL,
 			// postgres makes a database: its URL is $POSTGRES.
 			"postgres": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("POSTGRES", pgtest.URL(t)) },
 		},
@@ -104,6 +106,18 @@ func logged(ts *testscript.TestScript, _ bool, args []string) {
 		return strings.Contains(string(text), args[1])
 	}) {
 		ts.Fatalf("%s does not say %q", args[0], args[1])
+	}
+}
+
+// runSQL FILE STATEMENT changes a database behind the back of the program.
+func runSQL(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	result, err := db.Exec(args[1])
+	ts.Check(err)
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		ts.Fatalf("%s changed nothing: %v", args[1], err)
 	}
 }
 
