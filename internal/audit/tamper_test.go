@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -20,6 +21,7 @@ type tampering struct {
 	// INTEGRITY; nil: only the audit notices, and served must be answered.
 	refused, served func(t testing.TB, w *world, s *servertest.Server) servertest.Reply
 	kind            string // of the finding
+	audited         string // of what the audit finds, if it is another kind
 }
 
 // Requests.
@@ -105,79 +107,79 @@ var tamperings = map[string]tampering{
 		thief := *s.As(w.stranger)
 		thief.OrganizationID = w.root.OrganizationID
 		return post(t, &thief, "sign_raw_payload", w.payload("02"))
-	}, nil, "user"},
+	}, nil, "user", ""},
 	"a deposit address": {func(w *world, d *database) {
 		account := w.find(w.now, "wallet-account", w.address)
 		d.replace(w, "wallet-account", account.id, w.address, "0x0000000000000000000000000000000000000001")
-	}, ask("get_wallet_account", func(w *world) m { return m{"walletId": w.wallet, "address": w.address} }), nil, "wallet-account"},
+	}, ask("get_wallet_account", func(w *world) m { return m{"walletId": w.wallet, "address": w.address} }), nil, "wallet-account", ""},
 	"an address that signs": {func(w *world, d *database) {
 		account := w.find(w.now, "wallet-account", w.address)
 		d.replace(w, "wallet-account", account.id, w.address, "0x0000000000000000000000000000000000000001")
-	}, sign(root), nil, "wallet-account"},
+	}, sign(root), nil, "wallet-account", ""},
 	"a DENY policy deleted": {func(w *world, d *database) {
 		d.exec(`DELETE FROM items WHERE org = $1 AND kind = 'policy' AND id = $2`, w.root.OrganizationID, w.deny)
-	}, sign(ada), nil, "policy"},
+	}, sign(ada), nil, "policy", ""},
 	"a DENY policy moved to another organization": {func(w *world, d *database) {
 		d.exec(`UPDATE items SET org = $3 WHERE org = $1 AND kind = 'policy' AND id = $2`, w.root.OrganizationID, w.deny, w.stranger.OrganizationID)
-	}, sign(ada), nil, "policy"},
+	}, sign(ada), nil, "policy", ""},
 	"a user moved to another id": {func(w *world, d *database) {
 		d.exec(`UPDATE items SET id = 'another' WHERE org = $1 AND kind = 'user' AND id = $2`, w.root.OrganizationID, w.ada.UserID)
-	}, sign(root), nil, "user"},
+	}, sign(root), nil, "user", ""},
 	"a user moved to another kind": {func(w *world, d *database) {
 		d.exec(`UPDATE items SET kind = 'tag' WHERE org = $1 AND kind = 'user' AND id = $2`, w.root.OrganizationID, w.ada.UserID)
-	}, sign(root), nil, "user"},
+	}, sign(root), nil, "user", ""},
 	"an older user put back": {func(w *world, d *database) {
 		it, _ := w.earlier.get(w.root.OrganizationID, "user", w.bob.UserID)
 		w.putBack(d, it)
-	}, sign(root), nil, "user"},
+	}, sign(root), nil, "user", ""},
 	"an older wallet put back": {func(w *world, d *database) {
 		it, _ := w.earlier.get(w.root.OrganizationID, "wallet", w.wallet)
 		w.putBack(d, it)
-	}, nil, ask("list_wallets", nothing), "rest"},
-	"the status of an activity":      {column("status", "ACTIVITY_STATUS_FAILED"), getSigned, nil, "activity"},
-	"the type of an activity":        {column("type", "ACTIVITY_TYPE_CREATE_WALLET"), getSigned, nil, "activity"},
-	"the time of an activity":        {column("timestamp_ms", 1), getSigned, nil, "activity"},
-	"the fingerprint of an activity": {column("fingerprint", []byte("short")), getSigned, nil, "activity"},
-	"the body of an activity":        {column("body", []byte("{}")), getSigned, nil, "activity"},
-	"an activity in a list":          {column("body", []byte("{}")), nil, listOthers, "activity"},
-	"a short fingerprint in a list":  {column("fingerprint", []byte("short")), nil, listOthers, "activity"},
+	}, nil, ask("list_wallets", nothing), "rest", ""},
+	"the status of an activity":      {column("status", "ACTIVITY_STATUS_FAILED"), getSigned, nil, "activity", ""},
+	"the type of an activity":        {column("type", "ACTIVITY_TYPE_CREATE_WALLET"), getSigned, nil, "activity", ""},
+	"the time of an activity":        {column("timestamp_ms", 1), getSigned, nil, "activity", ""},
+	"the fingerprint of an activity": {column("fingerprint", []byte("short")), getSigned, nil, "activity", ""},
+	"the body of an activity":        {column("body", []byte("{}")), getSigned, nil, "activity", ""},
+	"an activity in a list":          {column("body", []byte("{}")), nil, listOthers, "activity", ""},
+	"a short fingerprint in a list":  {column("fingerprint", []byte("short")), nil, listOthers, "activity", ""},
 	"an activity that waits deleted": {func(w *world, d *database) {
 		d.exec(`DELETE FROM activities WHERE org = $1 AND id = $2`, w.root.OrganizationID, w.pending.Get("id").Text())
-	}, nil, ask("list_activities", nothing), "activity"},
+	}, nil, ask("list_activities", nothing), "activity", ""},
 	"a version raised": {func(w *world, d *database) {
 		d.exec(`UPDATE organizations SET version = version + 1 WHERE org = $1`, w.root.OrganizationID)
-	}, sign(root), nil, "head"},
+	}, sign(root), nil, "head", ""},
 	"an organization's version deleted": {func(w *world, d *database) {
 		d.exec(`DELETE FROM organizations WHERE org = $1`, w.child)
-	}, nil, ask("list_wallets", nothing), ""},
+	}, nil, ask("list_wallets", nothing), "", ""},
 	"a head deleted": {func(w *world, d *database) {
 		d.exec(`DELETE FROM items WHERE org = $1 AND kind = 'head'`, w.root.OrganizationID)
-	}, sign(root), nil, "head"},
+	}, sign(root), nil, "head", ""},
 	"a head put back": {func(w *world, d *database) {
 		it, _ := w.earlier.get(w.root.OrganizationID, "head", "head")
 		w.putBack(d, it)
-	}, sign(root), nil, "head"},
+	}, sign(root), nil, "head", ""},
 	"a head and its version put back": {func(w *world, d *database) {
 		it, _ := w.earlier.get(w.root.OrganizationID, "head", "head")
 		w.putBack(d, it)
 		d.exec(`UPDATE organizations SET version = $2 WHERE org = $1`, it.org, w.earlier.versions[it.org])
-	}, sign(root), nil, "user"},
+	}, sign(root), nil, "user", ""},
 	"a head of another organization": {func(w *world, d *database) {
 		it, _ := w.now.get(w.stranger.OrganizationID, "head", "head")
 		d.exec(updateBody, w.root.OrganizationID, "head", "head", it.body)
-	}, sign(root), nil, "head"},
+	}, sign(root), nil, "head", ""},
 	"an index row deleted": {func(w *world, d *database) {
 		it := w.find(w.now, "wallet.name", "Other")
 		d.exec(`DELETE FROM items WHERE org = $1 AND kind = $2 AND id = $3`, it.org, it.kind, it.id)
-	}, nil, ask("list_wallets", nothing), "wallet.name"},
+	}, nil, ask("list_wallets", nothing), "wallet.name", ""},
 	"an index row pointed elsewhere": {func(w *world, d *database) {
 		it, other := w.find(w.now, "wallet.name", "Other"), w.find(w.now, "wallet.name", "New")
 		d.exec(updateBody, it.org, it.kind, it.id, other.body)
-	}, ask("create_wallet", func(*world) m { return m{"walletName": "Other", "accounts": []any{}} }), nil, "wallet.name"},
+	}, ask("create_wallet", func(*world) m { return m{"walletName": "Other", "accounts": []any{}} }), nil, "wallet.name", ""},
 	"an index row of earlier put back": {func(w *world, d *database) {
 		it := w.find(w.earlier, "private-key.tag", w.tag)
 		d.exec(`INSERT INTO items (org, kind, id, body) VALUES ($1, $2, $3, $4)`, it.org, it.kind, it.id, it.body)
-	}, nil, ask("list_private_keys", nothing), "private-key.tag"},
+	}, nil, ask("list_private_keys", nothing), "private-key.tag", ""},
 	"sealed keys swapped": {func(w *world, d *database) {
 		accounts := slices.DeleteFunc(slices.Clone(w.now.items), func(it item) bool {
 			return it.org != w.root.OrganizationID || it.kind != "sealed" || !strings.HasPrefix(it.id, "key")
@@ -188,7 +190,13 @@ var tamperings = map[string]tampering{
 		for i := range accounts {
 			d.exec(updateBody, accounts[i].org, "sealed", accounts[i].id, accounts[(i+1)%len(accounts)].body)
 		}
-	}, sign(root), nil, "sealed"},
+	}, sign(root), nil, "sealed", ""},
+	"a sealed key deleted": {func(w *world, d *database) {
+		d.exec(`DELETE FROM items WHERE org = $1 AND kind = 'sealed' AND id LIKE 'key%'`, w.root.OrganizationID)
+	}, sign(root), nil, "sealed", "rest"},
+	"the data key deleted": {func(w *world, d *database) {
+		d.exec(`DELETE FROM items WHERE org = $1 AND kind = 'sealed' AND id LIKE 'data-key%'`, w.root.OrganizationID)
+	}, sign(root), nil, "sealed", "rest"},
 	"a wallet in a list": {func(w *world, d *database) {
 		d.replace(w, "wallet", w.wallet, "Renamed", "Forged!")
 	}, nil, func(t testing.TB, w *world, s *servertest.Server) servertest.Reply {
@@ -197,17 +205,17 @@ var tamperings = map[string]tampering{
 			t.Errorf("of three wallets, one damaged, %d are listed: %s", n, reply.Body)
 		}
 		return reply
-	}, "wallet"},
+	}, "wallet", ""},
 	"a row of the directory deleted": {func(w *world, d *database) {
 		it := w.find(w.now, "directory", "email:owner@example.com")
 		d.exec(`DELETE FROM items WHERE org = $1 AND kind = $2 AND id = $3`, it.org, it.kind, it.id)
-	}, nil, ask("list_wallets", nothing), "directory"},
+	}, nil, ask("list_wallets", nothing), "directory", ""},
 	"a row of a kind that is not ours": {func(w *world, d *database) {
 		d.exec(`INSERT INTO items (org, kind, id, body) VALUES ($1, 'backdoor', 'x', $2)`, w.root.OrganizationID, []byte("{}"))
-	}, nil, ask("list_wallets", nothing), "backdoor"},
+	}, nil, ask("list_wallets", nothing), "backdoor", ""},
 	"a row that was added": {func(w *world, d *database) {
 		d.exec(`INSERT INTO items (org, kind, id, body) VALUES ($1, 'policy', 'x', $2)`, w.root.OrganizationID, []byte(`{"effect":"EFFECT_ALLOW"}`))
-	}, nil, sign(root), "policy"},
+	}, nil, sign(root), "policy", ""},
 }
 
 // TestTampering changes a row each time, restarts the server, and sees that it
@@ -226,8 +234,9 @@ func (c tampering) run(t *testing.T, w *world) {
 	w.db.t, w.t = t, t
 	w.db.write(w.now)
 	c.change(w, w.db)
-	if _, found := audited(t, w.url); !slices.ContainsFunc(found, func(f store.Finding) bool { return f.Kind == c.kind }) {
-		t.Errorf("the audit does not name a %q: %+v", c.kind, found)
+	want := cmp.Or(c.audited, c.kind)
+	if _, found := audited(t, w.url); !slices.ContainsFunc(found, func(f store.Finding) bool { return f.Kind == want }) {
+		t.Errorf("the audit does not name a %q: %+v", want, found)
 	}
 	s := w.start(t)
 	defer s.Stop(t)

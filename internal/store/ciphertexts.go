@@ -33,6 +33,17 @@ func (c Ciphertexts) Delete(name string) error {
 	return nil
 }
 
+// Gone is the error for a ciphertext to which a record refers and which is not
+// there.
+func (c Ciphertexts) Gone(name string) error {
+	tx := c.tx
+	// It may have been deleted between the two reads.
+	if err := tx.store.checkVersion(tx.ctx, tx.org, tx.version); err != nil {
+		return err
+	}
+	return tx.store.found(Finding{tx.org, ciphertextKind, name, isGone})
+}
+
 func (c Ciphertexts) write(name string, body []byte) {
 	if c.tx.sealed == nil {
 		c.tx.sealed = map[string][]byte{}

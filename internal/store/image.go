@@ -55,3 +55,8 @@ func (ImageCiphertexts) Seal(string, []byte) error { return errImage }
 
 // Delete refuses.
 func (ImageCiphertexts) Delete(string) error { return errImage }
+
+// Gone is the error for a ciphertext that is missing.
+func (ImageCiphertexts) Gone(name string) error {
+	return errors.New("store: there is no ciphertext " + name)
+}

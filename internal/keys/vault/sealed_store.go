@@ -71,10 +71,14 @@ func (s *sealedStore) get(kind, id string) (*secret.Bytes, error) {
 // must opens a secret that is known to be there.
 func (s *sealedStore) must(kind, id string) (*secret.Bytes, error) {
 	plain, err := s.get(kind, id)
-	if err == nil && plain == nil {
-		err = fmt.Errorf("vault: there is no %s %q", kind, id)
+	if err != nil || plain != nil {
+		return plain, err
 	}
-	return plain, err
+	name, err := nameOf(kind, id)
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.ciphertexts.Gone(name)
 }
 
 func (s *sealedStore) context(kind, id string) seal.Context {
@@ -152,7 +156,7 @@ func (s *sealedStore) opening(sealed []byte) (*seal.Key, error) {
 		return nil, err
 	}
 	if key == nil {
-		return nil, fmt.Errorf("the organization %q has no data key", s.org)
+		return nil, s.ciphertexts.Gone(kindDataKey)
 	}
 	return s.keep(key, actual) // if it is not the right one, it will not open
 }

@@ -49,6 +49,9 @@ type CiphertextStore interface {
 	Seal(name string, ciphertext []byte) error
 	// Delete forgets a name.
 	Delete(name string) error
+	// Gone is the error for a name under which something must be kept, and
+	// nothing is.
+	Gone(name string) error
 }
 
 // Instance stands for the installation itself where an organization is named:

@@ -26,6 +26,8 @@ type memory struct {
 
 func newMemory() *memory { return &memory{items: map[string][]byte{}, reads: map[string]int{}} }
 
+func (m *memory) Gone(name string) error { return errors.New("there is no " + name) }
+
 func (m *memory) Sealed(name string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
