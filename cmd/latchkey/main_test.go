@@ -54,7 +54,7 @@ func TestScripts(t *testing.T) {
 			"logkeys": logkeys,
 			// witnesskeys DIR: the keys of a witness.
 			"witnesskeys": witnesskeys,
-			"sql":     runSQL,
+			"sql":         runSQL,
 			// postgres makes a database: its URL is $POSTGRES.
 			"postgres": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("POSTGRES", pgtest.URL(t)) },
 		},

@@ -155,9 +155,14 @@ func (o *OrganizationRows) compare(h *head, version int64) (found []Finding) {
 		names[name] = true
 	}
 	for name := range names {
-		if h.Sums[name] != o.added[name] {
-			found = append(found, Finding{o.org, name, "", incomplete})
+		if h.Sums[name] == o.added[name] {
+			continue
 		}
+		what := incomplete
+		if name == restSum {
+			what = restIncomplete
+		}
+		found = append(found, Finding{o.org, name, "", what})
 	}
 	return found
 }
