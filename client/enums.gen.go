@@ -65,7 +65,10 @@ const (
 	AddressFormatDogeTestnet          AddressFormat = "ADDRESS_FORMAT_DOGE_TESTNET"
 	AddressFormatTONV3R2              AddressFormat = "ADDRESS_FORMAT_TON_V3R2"
 	AddressFormatTONV4R2              AddressFormat = "ADDRESS_FORMAT_TON_V4R2"
+	AddressFormatTONV5R1              AddressFormat = "ADDRESS_FORMAT_TON_V5R1"
 	AddressFormatXRP                  AddressFormat = "ADDRESS_FORMAT_XRP"
+	AddressFormatSparkMainnet         AddressFormat = "ADDRESS_FORMAT_SPARK_MAINNET"
+	AddressFormatSparkRegtest         AddressFormat = "ADDRESS_FORMAT_SPARK_REGTEST"
 )
 
 // AuthenticatorTransport is one of the values below; a newer server may know more.

@@ -1,4 +1,4 @@
-// Package address writes the address of a public key in each of the 35 formats
+// Package address writes the address of a public key in each of the 38 formats
 // that the interface knows. It handles public keys only: no function here takes
 // or returns a secret, and it derives nothing from a seed.
 //

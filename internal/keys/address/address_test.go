@@ -91,7 +91,7 @@ func TestOfRefuses(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	names := Format("").Enum()
-	if len(names) != 35 {
+	if len(names) != 38 {
 		t.Errorf("there are %d formats", len(names))
 	}
 	for i, f := range Formats() {

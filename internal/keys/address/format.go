@@ -48,7 +48,10 @@ const (
 	DogeTestnet          Format = prefix + "DOGE_TESTNET"
 	TONV3R2              Format = prefix + "TON_V3R2"
 	TONV4R2              Format = prefix + "TON_V4R2"
+	TONV5R1              Format = prefix + "TON_V5R1"
 	XRP                  Format = prefix + "XRP"
+	SparkMainnet         Format = prefix + "SPARK_MAINNET"
+	SparkRegtest         Format = prefix + "SPARK_REGTEST"
 )
 
 // row is the definition of a format.
@@ -101,11 +104,14 @@ var table = []row{
 	{DogeTestnet, onSecp256k1, p2pkh(dogeTestnet)},
 	{TONV3R2, onEd25519, ton(walletV3R2)},
 	{TONV4R2, onEd25519, ton(walletV4R2)},
+	{TONV5R1, onEd25519, ton(walletV5R1)},
 	{XRP, onSecp256k1, xrp},
+	{SparkMainnet, onSecp256k1, spark(sparkMainnet)},
+	{SparkRegtest, onSecp256k1, spark(sparkRegtest)},
 }
 
 func find(f Format) (row, bool) {
-	for _, r := range table { // 35 short comparisons: less than a hash costs
+	for _, r := range table { // 38 short comparisons: less than a hash costs
 		if r.format == f {
 			return r, true
 		}

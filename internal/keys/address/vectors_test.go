@@ -93,7 +93,7 @@ func TestVectors(t *testing.T) {
 		}
 	})
 	// A reader that finds nothing would pass all of the above.
-	want := map[string]int{"hd": 2482, "privateKeys": 548, "ed25519NonHardened": 198, "seiOnEd25519": 4, "matrix": 70}
+	want := map[string]int{"hd": 2706, "privateKeys": 593, "ed25519NonHardened": 198, "seiOnEd25519": 4, "matrix": 76}
 	got := map[string]int{
 		"hd": len(v.HD), "privateKeys": len(v.PrivateKeys), "ed25519NonHardened": len(v.Ed25519NonHardened),
 		"seiOnEd25519": len(v.SeiOnEd25519), "matrix": len(v.CurveFormatMatrix),

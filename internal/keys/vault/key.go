@@ -124,6 +124,14 @@ func (s *Session) SignTaproot(keyID string, digest [32]byte) (Signature, error) 
 	})
 }
 
+// SignSchnorr signs by BIP-340 on secp256k1 with the key itself, and without
+// auxiliary randomness. The signature has been checked.
+func (s *Session) SignSchnorr(keyID string, digest [32]byte) (Signature, error) {
+	return s.sign(keyID, curve.KeySecp256k1, func(r keyRecord) (sign.Signature, error) {
+		return sign.Schnorr(r.private(), digest)
+	})
+}
+
 func (s *Session) sign(keyID string, c curve.KeyCurve, scheme func(keyRecord) (sign.Signature, error)) (Signature, error) {
 	if err := s.enter(); err != nil {
 		return Signature{}, err

@@ -160,6 +160,7 @@ func TestNoMethodAfterTheEnd(t *testing.T) {
 		"SignDigest":        func() error { _, err := s.SignDigest("k", curve.KeyP256, [32]byte{}); return err },
 		"SignMessage":       func() error { _, err := s.SignMessage("k", nil); return err },
 		"SignTaproot":       func() error { _, err := s.SignTaproot("k", [32]byte{}); return err },
+		"SignSchnorr":       func() error { _, err := s.SignSchnorr("k", [32]byte{}); return err },
 		"ExportKey":         func() error { _, _, err := s.ExportKey("k", public); return err },
 		"ExportSeed":        func() error { _, _, err := s.ExportSeed("a", "", public); return err },
 		"NewCredential":     func() error { _, _, err := s.NewCredential(public); return err },

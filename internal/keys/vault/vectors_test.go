@@ -151,6 +151,7 @@ func TestSigningVectors(t *testing.T) {
 		Published []vector `json:"ecdsaPublished"`
 		Ed25519   []vector `json:"ed25519"`
 		Taproot   []vector `json:"taproot"`
+		Schnorr   []vector `json:"bip340"`
 	}
 	testvectors.Read(t, "signing", &all)
 	s, _ := begin(t)
@@ -191,7 +192,11 @@ func TestSigningVectors(t *testing.T) {
 		sig, err := s.SignTaproot(key(curve.KeySecp256k1, v), [32]byte(unhex(t, v.Digest)))
 		check("taproot", v, sig, err)
 	}
-	if n := len(all.ECDSA) + len(all.Ed25519) + len(all.Taproot) + len(all.Published); n < 180 {
+	for _, v := range all.Schnorr {
+		sig, err := s.SignSchnorr(key(curve.KeySecp256k1, v), [32]byte(unhex(t, v.Digest)))
+		check("bip340", v, sig, err)
+	}
+	if n := len(all.ECDSA) + len(all.Ed25519) + len(all.Taproot) + len(all.Schnorr) + len(all.Published); n < 200 {
 		t.Errorf("only %d vectors", n)
 	}
 }

@@ -127,6 +127,9 @@ func (s *signer) sign(e activity.Env, payload []byte) (vault.Signature, error) {
 	if address.IsTaproot(s.format) {
 		return e.Vault.SignTaproot(s.id, [32]byte(payload))
 	}
+	if address.IsSpark(s.format) {
+		return e.Vault.SignSchnorr(s.id, [32]byte(payload))
+	}
 	return e.Vault.SignDigest(s.id, s.curve, [32]byte(payload))
 }
 

@@ -20,6 +20,7 @@ func TestSigningVectors(t *testing.T) {
 		t.Run("ECDSA", v.ecdsa)
 		t.Run("Ed25519", v.ed25519)
 		t.Run("taproot", v.taproot)
+		t.Run("Spark", v.spark)
 		t.Run("Ethereum", v.ethereum)
 		t.Run("Solana", v.solana)
 		t.Run("Bitcoin", v.bitcoin)
@@ -96,6 +97,33 @@ func (v *vectorSigner) taproot(t *testing.T) {
 		if got.Get("r").Text()+got.Get("s").Text() != c.SignatureHex {
 			t.Errorf("vector %d: %v", i, got)
 		}
+	}
+}
+
+// spark signs by BIP-340 with the key itself, and a transaction as with every other
+// name of the key.
+func (v *vectorSigner) spark(t *testing.T) {
+	type vector struct{ PrivateKeyHex, DigestHex, SignatureHex string }
+	for i, c := range testvectors.Section[vector](t, "signing", "bip340") {
+		format := []string{"ADDRESS_FORMAT_SPARK_MAINNET", "ADDRESS_FORMAT_SPARK_REGTEST"}[i%2]
+		id := v.key(t, "CURVE_SECP256K1", c.PrivateKeyHex, format)
+		address := v.Root.Query(t, "get_private_key", m{"privateKeyId": id}).Get("privateKey", "addresses", 0, "address").Text()
+		got := v.payload(t, address, c.DigestHex, "NO_OP")
+		if got.Get("r").Text()+got.Get("s").Text() != c.SignatureHex || got.Get("v").Text() != "00" {
+			t.Errorf("vector %d: %v", i, got)
+		}
+		if byID := v.payload(t, id, c.DigestHex, "NO_OP"); byID.Get("r").Text()+byID.Get("s").Text() == c.SignatureHex {
+			t.Errorf("vector %d: named by its id, the key signs by BIP-340", i)
+		}
+	}
+	type ethereum struct{ Name, PrivateKeyHex, Unsigned, Signed string }
+	c := testvectors.Section[ethereum](t, "signing", "ethereum")[0]
+	id := v.key(t, "CURVE_SECP256K1", c.PrivateKeyHex, "ADDRESS_FORMAT_SPARK_MAINNET")
+	address := v.Root.Query(t, "get_private_key", m{"privateKeyId": id}).Get("privateKey", "addresses", 0, "address").Text()
+	wantSigned(t, c.Name, "0x"+v.transaction(t, address, "ETHEREUM", c.Unsigned), c.Signed)
+	refused := v.Root.Refused(t, 400, "sign_transaction", transaction(address, "BITCOIN", "70736274ff"))
+	if !strings.Contains(refused.Get("message").Text(), "signWith must be a Bitcoin address") {
+		t.Error(refused)
 	}
 }
 

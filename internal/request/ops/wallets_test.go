@@ -37,8 +37,8 @@ func TestAddressVectors(t *testing.T) {
 				wallets[key] = append(wallets[key], r)
 			}
 		}
-		if len(seen) != 35 {
-			t.Fatalf("%d formats of 35 are covered", len(seen))
+		if len(seen) != 38 {
+			t.Fatalf("%d formats of 38 are covered", len(seen))
 		}
 		var n int
 		for key, records := range wallets {

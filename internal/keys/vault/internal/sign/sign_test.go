@@ -134,6 +134,16 @@ func TestOthersAgree(t *testing.T) {
 		if err != nil || !parsed.Verify(digest[:], secp256k1.NewPrivateKey(&d).PubKey()) {
 			t.Fatalf("taproot: not verified: %v", err)
 		}
+
+		sig, err = Schnorr(key, digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.SetByteSlice(key)
+		parsed, err = schnorr.ParseSignature(append(sig.R[:], sig.S[:]...))
+		if err != nil || !parsed.Verify(digest[:], secp256k1.NewPrivateKey(&d).PubKey()) {
+			t.Fatalf("schnorr: not verified: %v", err)
+		}
 	})
 }
 
@@ -179,7 +189,7 @@ func TestRefusedKeys(t *testing.T) {
 	var zero, digest [32]byte
 	over := unhex(t, "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff")
 	for name, scheme := range map[string]func([]byte, [32]byte) (Signature, error){
-		"secp256k1": Secp256k1, "P-256": P256, "taproot": func(key []byte, digest [32]byte) (Signature, error) { return Taproot(key, publicOf(key), digest) },
+		"secp256k1": Secp256k1, "P-256": P256, "schnorr": Schnorr, "taproot": func(key []byte, digest [32]byte) (Signature, error) { return Taproot(key, publicOf(key), digest) },
 	} {
 		for _, key := range [][]byte{zero[:], over} {
 			if _, err := scheme(key, digest); err == nil {
@@ -204,7 +214,7 @@ func TestOddDigests(t *testing.T) {
 			digest[i] = b
 		}
 		for name, scheme := range map[string]func([]byte, [32]byte) (Signature, error){
-			"secp256k1": Secp256k1, "P-256": P256, "taproot": func(key []byte, digest [32]byte) (Signature, error) { return Taproot(key, publicOf(key), digest) },
+			"secp256k1": Secp256k1, "P-256": P256, "schnorr": Schnorr, "taproot": func(key []byte, digest [32]byte) (Signature, error) { return Taproot(key, publicOf(key), digest) },
 		} {
 			if _, err := scheme(key[:], digest); err != nil {
 				t.Errorf("%s, digest of %02x: %v", name, b, err)

@@ -15,6 +15,12 @@ func Taproot(key, public []byte, digest [32]byte) (Signature, error) {
 	return bip340(func(d *secp256k1.ModNScalar) bool { return tweaked(d, key, public) }, digest)
 }
 
+// Schnorr signs a digest by BIP-340 with the key itself, and 32 zero bytes of
+// auxiliary randomness.
+func Schnorr(key []byte, digest [32]byte) (Signature, error) {
+	return bip340(func(d *secp256k1.ModNScalar) bool { return !d.SetByteSlice(key) && !d.IsZero() }, digest)
+}
+
 // tweaked sets d to the private key of the output, BIP-341
 // taproot_tweak_seckey: negated if the internal point has an odd y, plus the
 // hash of its x.

@@ -1,0 +1,67 @@
+// The calls that the newest clients have: each once with every client, and what
+// they are answered. What is refused, and what must hold, is tested in Go.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+
+import { encryptWalletToBundle } from '@turnkey/crypto';
+
+import { flavours } from '../lib/clients.mjs';
+import { storeName, useServer } from '../lib/server.mjs';
+import { connectUser } from '../lib/users.mjs';
+
+// Of this phrase, as @ton/ton and the SDK of Spark derive them.
+const phrase = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
+const newAddresses = [
+  ['ED25519', 'TON_V5R1', "m/44'/607'/0'/0'/0'", 'EQDirP22rbgIZLzppawr2lJt42Xf3P9uJJtnbK-CnlqgiVyO'],
+  ['SECP256K1', 'SPARK_MAINNET', "m/8797555'/0'/0'", 'spark1pgssy6vty7krpze82ecm8j39gd35v35aqjjmhftc4culawsavkyh564uc6zmqs'],
+  ['SECP256K1', 'SPARK_REGTEST', "m/8797555'/0'/0'", 'sparkrt1pgssy6vty7krpze82ecm8j39gd35v35aqjjmhftc4culawsavkyh564u2uv8v0'],
+];
+// BIP-340 by the identity key of Spark, as @noble/curves signs.
+const digest = '07'.repeat(32);
+const schnorr =
+  '0c820895132f33f95e80103a06394c17370413798c57ac7b39a7e2a15ec309d82e4393937dd116f8690de29c380c4d1243cbbdf072516dcd09537ec9d815c60e';
+
+describe(`the newest calls on ${storeName}`, () => {
+  const held = useServer();
+
+  for (const flavour of flavours) {
+    describe(flavour.name, () => {
+      const { label } = flavour;
+      let root;
+
+      before(() => {
+        root = connectUser(flavour, held.dev, held.rootKey, held.dev.userId);
+      });
+
+      it('addresses of TON V5R1 and Spark', async () => {
+        const own = { userId: held.dev.userId, organizationId: held.dev.organizationId, dangerouslyOverrideSignerPublicKey: held.dev.signerPublicKey };
+        const { importBundle } = await root.run('initImportWallet', { userId: held.dev.userId });
+        const encryptedBundle = await encryptWalletToBundle({ mnemonic: phrase, importBundle, ...own });
+        const accounts = newAddresses.map(([curve, format, path]) => ({
+          curve: `CURVE_${curve}`,
+          pathFormat: 'PATH_FORMAT_BIP32',
+          path,
+          addressFormat: `ADDRESS_FORMAT_${format}`,
+        }));
+        const { walletId, addresses } = await root.run('importWallet', {
+          userId: held.dev.userId,
+          walletName: `${label} newest`,
+          encryptedBundle,
+          accounts,
+        });
+        assert.deepEqual(
+          addresses,
+          newAddresses.map(([, , , address]) => address),
+        );
+        const { r, s, v } = await root.run('signRawPayload', {
+          signWith: addresses[1],
+          payload: digest,
+          encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
+          hashFunction: 'HASH_FUNCTION_NO_OP',
+        });
+        assert.deepEqual([r + s, v], [schnorr, '00']);
+        await root.run('deleteWallets', { walletIds: [walletId], deleteWithoutExport: true });
+      });
+    });
+  }
+});
