@@ -136,7 +136,7 @@ func TestVectors(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", v.Path, got, v.ForceHardened.EquivalentPath)
 		}
 	}
-	if len(vectors.PathSyntax) != 27 || len(vectors.HD) != 2482 || len(vectors.NonHardened) != 198 {
+	if len(vectors.PathSyntax) != 27 || len(vectors.HD) != 2706 || len(vectors.NonHardened) != 198 {
 		t.Errorf("read %d, %d and %d records", len(vectors.PathSyntax), len(vectors.HD), len(vectors.NonHardened))
 	}
 }
