@@ -43,6 +43,29 @@ type CreateAPIKeysResult struct {
 	APIKeyIDs []string `json:"apiKeyIds"`
 }
 
+// CreateAPIOnlyUsers submits create_api_only_users: create users with P-256 API keys and
+// tags.
+func (c *Client) CreateAPIOnlyUsers(ctx context.Context, p CreateAPIOnlyUsersParameters) (*CreateAPIOnlyUsersResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.CreateAPIOnlyUsers], to be sent as often as needed.
+func (p CreateAPIOnlyUsersParameters) Prepare(c *Client) (*Prepared[CreateAPIOnlyUsersResult], error) {
+	return prepare[CreateAPIOnlyUsersResult](c, "create_api_only_users", "ACTIVITY_TYPE_CREATE_API_ONLY_USERS", "createApiOnlyUsersResult", p)
+}
+
+// CreateAPIOnlyUsersParameters are the parameters of [Client.CreateAPIOnlyUsers].
+type CreateAPIOnlyUsersParameters struct {
+	// Users to create.
+	APIOnlyUsers []APIOnlyUserParameters `json:"apiOnlyUsers"`
+}
+
+// CreateAPIOnlyUsersResult is the result of [Client.CreateAPIOnlyUsers].
+type CreateAPIOnlyUsersResult struct {
+	// Ids of the new users, in the order of the request.
+	UserIDs []string `json:"userIds"`
+}
+
 // CreateAuthenticators submits create_authenticators: add passkeys to a user.
 func (c *Client) CreateAuthenticators(ctx context.Context, p CreateAuthenticatorsParameters) (*CreateAuthenticatorsResult, *Activity, error) {
 	return perform(ctx, c, p.Prepare)

@@ -100,6 +100,17 @@ const (
 	EffectDeny  Effect = "EFFECT_DENY"
 )
 
+// EmailEventType is one of the values below; a newer server may know more.
+type EmailEventType string
+
+// The values of EmailEventType.
+const (
+	EmailEventTypeSend          EmailEventType = "Send"
+	EmailEventTypeDelivery      EmailEventType = "Delivery"
+	EmailEventTypeDeliveryDelay EmailEventType = "DeliveryDelay"
+	EmailEventTypeBounce        EmailEventType = "Bounce"
+)
+
 // ExplainReplyOutcome is one of the values below; a newer server may know more.
 type ExplainReplyOutcome string
 

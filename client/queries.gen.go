@@ -8,6 +8,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// GetActivePolicies asks get_active_policies: read which policies are within their time.
+func (c *Client) GetActivePolicies(ctx context.Context, q GetActivePoliciesRequest) (*GetActivePoliciesReply, error) {
+	return ask[GetActivePoliciesReply](ctx, c, "/public/v1/query/get_active_policies", q)
+}
+
+// GetActivePoliciesRequest is what [Client.GetActivePolicies] asks.
+type GetActivePoliciesRequest struct{}
+
+// GetActivePoliciesReply is the reply to [Client.GetActivePolicies].
+type GetActivePoliciesReply struct {
+	// One for each policy, in the order of creation.
+	Statuses []PolicyStatus `json:"statuses"`
+	// The server's time by which they were judged, in milliseconds since the Unix epoch.
+	EvaluatedAtMs uint64 `json:"evaluatedAtMs,string"`
+}
+
 // GetActivity asks get_activity: read one activity with its votes and its result.
 func (c *Client) GetActivity(ctx context.Context, q GetActivityRequest) (*GetActivityReply, error) {
 	return ask[GetActivityReply](ctx, c, "/public/v1/query/get_activity", q)
@@ -110,6 +126,21 @@ type GetOAuthProvidersRequest struct {
 type GetOAuthProvidersReply struct {
 	// Identities.
 	OAuthProviders []OAuthProvider `json:"oauthProviders"`
+}
+
+// GetOrganization asks get_organization: read the organization with its users, tags,
+// policies, wallets and keys.
+func (c *Client) GetOrganization(ctx context.Context, q GetOrganizationRequest) (*GetOrganizationReply, error) {
+	return ask[GetOrganizationReply](ctx, c, "/public/v1/query/get_organization", q)
+}
+
+// GetOrganizationRequest is what [Client.GetOrganization] asks.
+type GetOrganizationRequest struct{}
+
+// GetOrganizationReply is the reply to [Client.GetOrganization].
+type GetOrganizationReply struct {
+	// The organization.
+	OrganizationData OrganizationData `json:"organizationData"`
 }
 
 // GetOrganizationConfigs asks get_organization_configs: read the features and the root
@@ -272,6 +303,28 @@ type ListActivitiesRequest struct {
 type ListActivitiesReply struct {
 	// Activities, newest first.
 	Activities []Activity `json:"activities"`
+}
+
+// ListEmailEvents asks list_email_events: read what happened in the last week to mails
+// that the organization sent to an address.
+func (c *Client) ListEmailEvents(ctx context.Context, q ListEmailEventsRequest) (*ListEmailEventsReply, error) {
+	return ask[ListEmailEventsReply](ctx, c, "/public/v1/query/list_email_events", q)
+}
+
+// ListEmailEventsRequest is what [Client.ListEmailEvents] asks.
+type ListEmailEventsRequest struct {
+	// Recipient of the mails.
+	Email string `json:"email"`
+	// Return events of this type only. Optional.
+	EventType EmailEventType `json:"eventType,omitzero"`
+	// Which page. Optional.
+	PaginationOptions *Pagination `json:"paginationOptions,omitzero"`
+}
+
+// ListEmailEventsReply is the reply to [Client.ListEmailEvents].
+type ListEmailEventsReply struct {
+	// Events, the newest first.
+	EmailEvents []EmailEvent `json:"emailEvents"`
 }
 
 // ListPolicies asks list_policies: read all policies of the organization.

@@ -34,6 +34,18 @@ type APIKeyParameters struct {
 	ExpirationSeconds uint64 `json:"expirationSeconds,omitzero,string"`
 }
 
+// APIOnlyUserParameters are a part of the parameters of operations.
+type APIOnlyUserParameters struct {
+	// Name, unique in the organization.
+	UserName string `json:"userName"`
+	// E-mail address. Optional.
+	UserEmail string `json:"userEmail,omitzero"`
+	// Ids of tags to put on the user; may be empty.
+	UserTags []string `json:"userTags"`
+	// P-256 API keys; one of them must not expire, unless the user can log in by e-mail.
+	APIKeys []P256APIKeyParameters `json:"apiKeys"`
+}
+
 // Activity is a record that operations share.
 type Activity struct {
 	// Id of the activity.
@@ -136,6 +148,16 @@ type ClientSignature struct {
 	Signature string `json:"signature"`
 }
 
+// ContractInterfaceReference is a record that operations share.
+type ContractInterfaceReference struct {
+	// Id of the description.
+	SmartContractInterfaceID string `json:"smartContractInterfaceId"`
+	// Address of the contract or program.
+	SmartContractAddress string `json:"smartContractAddress"`
+	// SHA-256 of the text, as hex.
+	Digest string `json:"digest"`
+}
+
 // CreatedPrivateKey is a record that operations share.
 type CreatedPrivateKey struct {
 	// Id of the key.
@@ -178,6 +200,36 @@ type EmailCustomization struct {
 	// Name of a template of the hosted service. Templates are the operator's files here:
 	// leave it out. Optional.
 	TemplateID string `json:"templateId,omitzero"`
+}
+
+// EmailEvent is a record that operations share.
+type EmailEvent struct {
+	// Id of the event.
+	ID string `json:"id"`
+	// Organization that the mail was sent for.
+	OrganizationID string `json:"organizationId"`
+	// Id of the mail; several events may share it.
+	MessageID string `json:"messageId"`
+	// Send: it waits to be sent. Delivery: the operator's mail server took it. DeliveryDelay:
+	// the first attempt failed. Bounce: it was given up.
+	EventType EmailEventType `json:"eventType"`
+	// Address that the mail is from.
+	FromAddress string `json:"fromAddress"`
+	// Address that the mail is for.
+	ToAddress string `json:"toAddress"`
+	// When it happened, in milliseconds since the Unix epoch.
+	Timestamp uint64 `json:"timestamp,string"`
+	// When it was recorded, in milliseconds since the Unix epoch.
+	CreatedAt uint64 `json:"createdAt,string"`
+	// More about it.
+	Details EmailEventDetails `json:"details"`
+}
+
+// EmailEventDetails is a record that operations share.
+type EmailEventDetails struct {
+	// Why the mail was not sent. What the mail server answered is in the operator's log.
+	// Optional.
+	DiagnosticCode string `json:"diagnosticCode,omitzero"`
 }
 
 // ExplainedPolicy is a record that operations share.
@@ -288,12 +340,46 @@ type OrganizationConfigs struct {
 	Quorum RootQuorum `json:"quorum"`
 }
 
+// OrganizationData is a record that operations share.
+type OrganizationData struct {
+	// Id of the organization.
+	OrganizationID string `json:"organizationId"`
+	// Its name.
+	Name string `json:"name"`
+	// Its users, with their credentials.
+	Users []User `json:"users"`
+	// Its policies.
+	Policies []Policy `json:"policies"`
+	// The public side of its private keys.
+	PrivateKeys []PrivateKeyRecord `json:"privateKeys"`
+	// Its tags, of users and of private keys.
+	Tags []Tag `json:"tags"`
+	// Its root quorum.
+	RootQuorum RootQuorum `json:"rootQuorum"`
+	// Features that are on.
+	Features []OrganizationFeature `json:"features"`
+	// Its wallets, without their accounts.
+	Wallets []Wallet `json:"wallets"`
+	// Its descriptions of contracts, without their texts.
+	SmartContractInterfaceReferences []ContractInterfaceReference `json:"smartContractInterfaceReferences"`
+}
+
 // OrganizationFeature is a record that operations share.
 type OrganizationFeature struct {
 	// Name of the feature.
 	Name string `json:"name"`
 	// Its setting.
 	Value string `json:"value"`
+}
+
+// P256APIKeyParameters are a part of the parameters of operations.
+type P256APIKeyParameters struct {
+	// Human-readable name.
+	APIKeyName string `json:"apiKeyName"`
+	// Compressed P-256 public key as hex.
+	PublicKey string `json:"publicKey"`
+	// Validity window in seconds; leave out for a key that does not expire. Optional.
+	ExpirationSeconds uint64 `json:"expirationSeconds,omitzero,string"`
 }
 
 // Pagination is a record that operations share.
@@ -366,6 +452,20 @@ type PolicyParameters struct {
 	Notes string `json:"notes"`
 	// Expression over the time; empty: at any time. Optional.
 	Time string `json:"time,omitzero"`
+}
+
+// PolicyStatus is a record that operations share.
+type PolicyStatus struct {
+	// Organization that the policy belongs to.
+	OrganizationID string `json:"organizationId"`
+	// Id of the policy.
+	PolicyID string `json:"policyId"`
+	// Whether the policy can apply now; one without a time always can.
+	Active bool `json:"active"`
+	// Its expression over the time; absent: it has none. Optional.
+	TimeExpr string `json:"timeExpr,omitzero"`
+	// Why the time could not be judged; the policy does not count as active then. Optional.
+	Error string `json:"error,omitzero"`
 }
 
 // PrivateKeyParameters are a part of the parameters of operations.

@@ -128,6 +128,23 @@ function problemsOf(runs, operations, reasons) {
   return [...new Set(problems)];
 }
 
+// counts says how many calls of the newest client are served, and why the others
+// are not.
+function counts(operations, missing) {
+  const [newest] = whole;
+  const paths = pathsOf(newest);
+  const refused = missing.filter(([, { by }]) => by.includes(newest)).map(([, { why }]) => why);
+  const served = operations.filter(({ kind, operation }) => paths.has(`/public/v1/${kind}/${operation}`)).length;
+  if (served + refused.length !== paths.size) throw new Error(`${newest} has ${paths.size} calls: ${served} and ${refused.length} are counted`);
+  const reasons = [...new Set(refused)].sort().map((why) => `| ${why} | ${refused.filter((one) => one === why).length} |`);
+  return `Of the ${paths.size} calls of \`${newest}\`, ${served} are served and ${refused.length} are refused:
+
+| | calls |
+|---|---|
+| served | ${served} |
+${reasons.join('\n')}`;
+}
+
 function render(run, operations, reasons, missing) {
   const { devDependencies } = JSON.parse(readFileSync(local('package.json'), 'utf8'));
   const count = (client) => operations.filter(({ operation }) => run.has(`${operation} ${client}`)).length;
@@ -166,6 +183,8 @@ ${table('submit')}
 ${table('query')}
 
 ## Not served
+
+${counts(operations, missing)}
 
 The clients have calls for ${missing.length} further paths of the hosted service. The server answers each with 404 and the reason that is given here; [differences.md](differences.md#what-is-not-there) says what the reasons mean, and which other functions of these packages cannot work.
 

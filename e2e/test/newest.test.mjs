@@ -5,8 +5,9 @@ import { before, describe, it } from 'node:test';
 
 import { encryptWalletToBundle } from '@turnkey/crypto';
 
-import { flavours } from '../lib/clients.mjs';
+import { flavours, newKey } from '../lib/clients.mjs';
 import { storeName, useServer } from '../lib/server.mjs';
+import { until } from '../lib/until.mjs';
 import { connectUser } from '../lib/users.mjs';
 
 // Of this phrase, as @ton/ton and the SDK of Spark derive them.
@@ -61,6 +62,68 @@ describe(`the newest calls on ${storeName}`, () => {
         });
         assert.deepEqual([r + s, v], [schnorr, '00']);
         await root.run('deleteWallets', { walletIds: [walletId], deleteWithoutExport: true });
+      });
+
+      // The others have no calls for these.
+      if (flavour.name === '@turnkey/http') {
+        it('users with API keys only', async () => {
+          const key = newKey();
+          const { userIds } = await root.run('createApiOnlyUsers', {
+            apiOnlyUsers: [
+              {
+                userName: `${label} robot`,
+                userTags: [],
+                apiKeys: [{ apiKeyName: 'key', publicKey: key.apiPublicKey }],
+              },
+            ],
+          });
+          const robot = connectUser(flavour, held.dev, key);
+          assert.equal((await robot.query('getWhoami')).userId, userIds[0]);
+        });
+
+        it('the organization as a whole, and which policies are active', async () => {
+          const { policyId } = await root.run('createPolicy', {
+            policyName: `${label} timed`,
+            effect: 'EFFECT_DENY',
+            condition: "activity.action == 'EXPORT'",
+            notes: '',
+            time: "time.now < Timestamp('2020-01-01T00:00:00Z')",
+          });
+          const { statuses, evaluatedAtMs } = await root.query('getActivePolicies');
+          const status = statuses.find((one) => one.policyId === policyId);
+          assert.deepEqual(status, {
+            organizationId: held.dev.organizationId,
+            policyId,
+            active: false,
+            timeExpr: "time.now < Timestamp('2020-01-01T00:00:00Z')",
+          });
+          assert.match(evaluatedAtMs, /^\d{13}$/);
+          const { organizationData } = await root.query('getOrganization');
+          assert.equal(organizationData.organizationId, held.dev.organizationId);
+          assert.ok(organizationData.policies.some((one) => one.policyId === policyId));
+          assert.ok(organizationData.users.some((one) => one.userId === held.dev.userId));
+          await root.run('deletePolicy', { policyId });
+        });
+      }
+
+      it('what happened to a mail', async () => {
+        const contact = `${label.replaceAll(' ', '.')}@example.com`;
+        await root.run('initOtp', { otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Test' });
+        const events = await until(
+          () => 'the delivery',
+          async () => {
+            const { emailEvents } = await root.query('listEmailEvents', { email: contact });
+            return emailEvents.length === 2 && emailEvents;
+          },
+        );
+        assert.deepEqual(
+          events.map(({ eventType, toAddress }) => [eventType, toAddress]),
+          [
+            ['Delivery', contact],
+            ['Send', contact],
+          ],
+        );
+        assert.equal(events[0].messageId, events[1].messageId);
       });
     });
   }

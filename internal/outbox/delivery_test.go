@@ -361,7 +361,8 @@ func leftIn(t *testing.T, storeURL string) (all []*domain.Message) {
 		t.Fatal(err)
 	}
 	defer keys.Vault.Close()
-	err = s.Outbox(t.Context(), func(messages store.Table[domain.Message]) (err error) {
+	err = s.Outbox(t.Context(), func(tx *store.Tx) (err error) {
+		messages := tx.Messages()
 		all, err = messages.List("", 0)
 		return err
 	})

@@ -38,10 +38,11 @@ const (
 
 var errTooOften = errors.New("it was tried too often")
 
-func (x *exchange) run(messages store.Table[domain.Message]) error {
+func (x *exchange) run(tx *store.Tx) error {
+	messages := tx.Messages()
 	x.leased, x.renewed, x.dropped = nil, map[string]*domain.Message{}, nil
 	for _, r := range x.unrecorded {
-		if err := x.record(messages, r); err != nil {
+		if err := x.record(tx, r); err != nil {
 			return err
 		}
 	}
@@ -60,6 +61,9 @@ func (x *exchange) run(messages store.Table[domain.Message]) error {
 		if err := messages.Delete(d.ID); err != nil {
 			return err
 		}
+		if err := x.note(tx, d.Message, domain.MailBounce, d.err); err != nil {
+			return err
+		}
 	}
 	for _, m := range due {
 		leased := *m
@@ -76,17 +80,30 @@ func (x *exchange) run(messages store.Table[domain.Message]) error {
 // record stores a result. The lease may have run out first, if the store was
 // unreachable for long: then another server holds the message, but one that was
 // sent is sent.
-func (x *exchange) record(messages store.Table[domain.Message], r result) error {
+func (x *exchange) record(tx *store.Tx, r result) error {
+	messages := tx.Messages()
 	stored, err := messages.Lookup(r.ID)
 	if err != nil || stored == nil {
 		return err
 	}
 	ours := stored.Attempts == r.Attempts
 	switch {
-	case r.err == nil, ours && notify.IsPermanent(r.err):
+	case r.err == nil:
+		if err := x.note(tx, r.Message, domain.MailDelivery, nil); err != nil {
+			return err
+		}
 		return messages.Delete(r.ID)
 	case !ours:
 		return nil
+	case notify.IsPermanent(r.err):
+		if err := x.note(tx, r.Message, domain.MailBounce, r.err); err != nil {
+			return err
+		}
+		return messages.Delete(r.ID)
+	case r.Attempts == 1 && !r.interrupted:
+		if err := x.note(tx, r.Message, domain.MailDeliveryDelay, r.err); err != nil {
+			return err
+		}
 	}
 	retry := *stored
 	retry.LeasedUntil, retry.NextAttempt = time.Time{}, x.now

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"latchkey/internal/domain"
 	"latchkey/internal/store"
 )
 
@@ -12,7 +11,8 @@ import (
 // no server is sending, and returns how many. [Outbox.Run] does the same sooner;
 // this is for installations whose servers send nothing.
 func DeleteExpired(ctx context.Context, s *store.Store, now time.Time, grace time.Duration) (deleted int, err error) {
-	err = s.Outbox(ctx, func(messages store.Table[domain.Message]) error {
+	err = s.Outbox(ctx, func(tx *store.Tx) error {
+		messages := tx.Messages()
 		deleted = 0
 		all, err := messages.List("", 0)
 		if err != nil {

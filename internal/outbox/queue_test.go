@@ -159,7 +159,8 @@ func (q *queue) message(edit func(*domain.Message)) *domain.Message {
 // insert stores messages, all at once.
 func (q *queue) insert(all ...*domain.Message) {
 	q.t.Helper()
-	err := q.store.Outbox(q.t.Context(), func(messages store.Table[domain.Message]) error {
+	err := q.store.Outbox(q.t.Context(), func(tx *store.Tx) error {
+		messages := tx.Messages()
 		for _, m := range all {
 			if err := messages.Insert(m); err != nil {
 				return err
@@ -174,7 +175,8 @@ func (q *queue) insert(all ...*domain.Message) {
 
 func (q *queue) lookup(id string) (m *domain.Message) {
 	q.t.Helper()
-	err := q.store.Outbox(q.t.Context(), func(messages store.Table[domain.Message]) (err error) {
+	err := q.store.Outbox(q.t.Context(), func(tx *store.Tx) (err error) {
+		messages := tx.Messages()
 		m, err = messages.Lookup(id)
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/outbox"
 	"latchkey/internal/store"
@@ -26,9 +27,9 @@ func (s *Server) sweep(ctx context.Context) {
 	for {
 		switch dropped, err := Sweep(ctx, s.store, time.Now()); {
 		case err != nil && ctx.Err() == nil:
-			s.log.Error("deleting expired import targets, codes, uses of tokens and messages", "error", err)
+			s.log.Error("deleting expired import targets, codes, uses of tokens, messages and mail events", "error", err)
 		case dropped > 0:
-			s.log.Info("deleted expired import targets, codes, uses of tokens and messages", "count", dropped)
+			s.log.Info("deleted expired import targets, codes, uses of tokens, messages and mail events", "count", dropped)
 		}
 		select {
 		case <-ctx.Done():
@@ -39,8 +40,9 @@ func (s *Server) sweep(ctx context.Context) {
 }
 
 // Sweep deletes the import targets and one-time codes that have expired, in the
-// organizations that have any, the uses of tokens that have expired, and the
-// messages that were not sent in time, and returns how many there were.
+// organizations that have any, the uses of tokens that have expired, what
+// happened to mails a week ago, and the messages that were not sent in time, and
+// returns how many there were.
 func Sweep(ctx context.Context, s *store.Store, now time.Time) (dropped int, err error) {
 	err = each(ctx, s.Expiring, func(org string) error {
 		n, err := sweepOrganization(ctx, s, org, now)
@@ -55,8 +57,27 @@ func Sweep(ctx context.Context, s *store.Store, now time.Time) (dropped int, err
 	if err != nil {
 		return dropped, err
 	}
+	n, err = sweepMailEvents(ctx, s, now)
+	dropped += n
+	if err != nil {
+		return dropped, err
+	}
 	n, err = outbox.DeleteExpired(ctx, s, now, sweepAfter)
 	return dropped + n, err
+}
+
+// sweepMailEvents forgets what happened to mails on days that are over.
+func sweepMailEvents(ctx context.Context, s *store.Store, now time.Time) (dropped int, err error) {
+	oldest := domain.MailDay(now.AddDate(0, 0, 1-domain.MailEventDays))
+	for more := true; more && err == nil; {
+		var n int
+		err = s.Outbox(ctx, func(tx *store.Tx) (err error) {
+			n, more, err = tx.DropMailEvents(oldest)
+			return err
+		})
+		dropped += n
+	}
+	return dropped, err
 }
 
 // sweepTokenUses forgets the uses of tokens that have expired: on every server,

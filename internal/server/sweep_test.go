@@ -170,3 +170,24 @@ func ciphertextNames(t *testing.T, s *Server) (names []string) {
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "data-key") })
 }
+
+// What happened to mails is forgotten after a week.
+func TestSweepMailEvents(t *testing.T) {
+	EachStore(t, func(t *testing.T, url string) {
+		s := Start(t, url, config.Default())
+		now := time.Now()
+		s.Root.Submit(t, "init_otp", map[string]any{"otpType": "OTP_TYPE_EMAIL", "contact": "ada@example.com", "appName": "Test"})
+		s.Sent(t)
+		left := func() int {
+			return len(s.Root.Query(t, "list_email_events", map[string]any{"email": "ada@example.com"}).Get("emailEvents").List())
+		}
+		for _, tt := range []struct{ days, want int }{{domain.MailEventDays - 2, 2}, {domain.MailEventDays + 1, 0}} {
+			if _, err := server.Sweep(t.Context(), s.Store, now.AddDate(0, 0, tt.days)); err != nil {
+				t.Fatal(err)
+			}
+			if got := left(); got != tt.want {
+				t.Errorf("after %d days %d events are left, want %d", tt.days, got, tt.want)
+			}
+		}
+	})
+}

@@ -30,13 +30,20 @@ func (tx *Tx) Post(m *domain.Message) error {
 		return err
 	}
 	tx.outside = append(tx.outside, Change{Org: outboxOrg, Kind: messages.Name, ID: m.ID, Body: body})
-	return nil
+	if m.Recipient == "" {
+		return nil
+	}
+	return tx.noteMail(m)
 }
 
-// Outbox runs fn on the messages that wait to be sent, and commits what it
-// changed of them.
-func (s *Store) Outbox(ctx context.Context, fn func(Table[domain.Message]) error) error {
+// Messages holds the messages that wait to be sent, in a transaction of
+// [Store.Outbox].
+func (tx *Tx) Messages() Table[domain.Message] { return In(tx, &messages) }
+
+// Outbox runs fn on the messages that wait to be sent and on what happened to
+// mails, and commits what it changed of them.
+func (s *Store) Outbox(ctx context.Context, fn func(*Tx) error) error {
 	return s.retry(ctx, outboxOrg, func(version int64) error {
-		return s.run(ctx, outboxOrg, version, func(tx *Tx) error { return fn(In(tx, &messages)) })
+		return s.run(ctx, outboxOrg, version, fn)
 	})
 }

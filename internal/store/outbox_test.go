@@ -37,7 +37,8 @@ func TestOutbox(t *testing.T) {
 			wait.Go(func() {
 				for {
 					var id string
-					err := s.Outbox(t.Context(), func(messages store.Table[domain.Message]) error {
+					err := s.Outbox(t.Context(), func(tx *store.Tx) error {
+						messages := tx.Messages()
 						id = ""
 						waiting, err := messages.List("", 1)
 						if err != nil || len(waiting) == 0 {

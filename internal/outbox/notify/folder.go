@@ -56,7 +56,7 @@ func (f *Folder) Send(ctx context.Context, m *Message) error {
 		extension = ".sms"
 		text, err = f.sms(m, secret)
 	} else {
-		text, err = f.templates.mail(m, mail.Address{Name: "Latchkey", Address: "latchkey@localhost"}, secret)
+		text, err = f.templates.mail(m, mail.Address{Name: "Latchkey", Address: f.DefaultFrom()}, secret)
 	}
 	if err == nil {
 		name := m.CreatedAt.UTC().Format(fileTime) + "-" + m.ID + extension
@@ -67,6 +67,9 @@ func (f *Folder) Send(ctx context.Context, m *Message) error {
 	}
 	return nil
 }
+
+// DefaultFrom is the address of mails that name no other sender.
+func (*Folder) DefaultFrom() string { return "latchkey@localhost" }
 
 // sms renders an SMS in the form of a mail, which has room for headers.
 func (f *Folder) sms(m *Message, secret header) ([]byte, error) {

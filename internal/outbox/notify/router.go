@@ -58,6 +58,19 @@ func (r *Router) Check(m *Message) error {
 	return nil
 }
 
+// From is the address that a mail would come from; empty: it is no mail, or none
+// can be sent.
+func (r *Router) From(m *Message) string {
+	switch way, ok := r.Mail.(interface{ DefaultFrom() string }); {
+	case !m.Kind.IsMail():
+		return ""
+	case m.FromAddress != "" || !ok:
+		return m.FromAddress
+	default:
+		return way.DefaultFrom()
+	}
+}
+
 // Send sends the message.
 func (r *Router) Send(ctx context.Context, m *Message) error {
 	way, err := r.sender(m.Kind)

@@ -142,6 +142,9 @@ func (s *SMTP) CheckFrom(address string) error {
 	return errors.New("the sender address is not one that this server may send from")
 }
 
+// DefaultFrom is the address of mails that name no other sender.
+func (s *SMTP) DefaultFrom() string { return s.from.Address }
+
 // Format keeps the password out of everything that is printed.
 func (s *SMTP) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "smtp to "+net.JoinHostPort(s.config.Host, strconv.Itoa(s.config.Port)))

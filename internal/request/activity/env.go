@@ -61,6 +61,8 @@ type Outbox interface {
 	// Check refuses a message that could not be sent. Its error is safe to
 	// show.
 	Check(*notify.Message) error
+	// From is the address that a mail would come from; empty: it is no mail.
+	From(*notify.Message) string
 }
 
 // Facts is what an operation says policies may know about it.

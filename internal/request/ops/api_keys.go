@@ -20,8 +20,8 @@ type APIKeyParamsV2 struct {
 	ExpirationSeconds schema.Uint64 `json:"expirationSeconds,omitzero" check:"min=1" doc:"Validity window in seconds; leave out for a key that does not expire."`
 }
 
-// APIKeyParams describes a P-256 API key, in older versions.
-type APIKeyParams struct {
+// P256APIKeyParams describes a P-256 API key, where a request names no curve.
+type P256APIKeyParams struct {
 	APIKeyName        string        `json:"apiKeyName" check:"required,label" doc:"Human-readable name."`
 	PublicKey         string        `json:"publicKey" check:"required,hex" doc:"Compressed P-256 public key as hex." example:"025b36890dacbd7c9a96bb74a1ee28b3d2d75b72e09a20ef25cf8e6fd8a9f0350d"`
 	ExpirationSeconds schema.Uint64 `json:"expirationSeconds,omitzero" check:"min=1" doc:"Validity window in seconds; leave out for a key that does not expire."`
@@ -33,12 +33,12 @@ func (p *APIKeyParamsV2) Check(problems *schema.Problems) {
 }
 
 // Check refuses what is not a public key of P-256.
-func (p *APIKeyParams) Check(problems *schema.Problems) {
+func (p *P256APIKeyParams) Check(problems *schema.Problems) {
 	p.PublicKey = checkPublicKey(problems, curve.P256, p.PublicKey)
 }
 
 // onP256 renders a list of older versions in the newest.
-func onP256(keys []APIKeyParams) []APIKeyParamsV2 {
+func onP256(keys []P256APIKeyParams) []APIKeyParamsV2 {
 	newest := make([]APIKeyParamsV2, len(keys))
 	for i, k := range keys {
 		newest[i] = APIKeyParamsV2{

@@ -44,8 +44,8 @@ type CreateAPIKeysParamsV2 struct {
 
 // CreateAPIKeysParams are the parameters of version 1.
 type CreateAPIKeysParams struct {
-	APIKeys []APIKeyParams `json:"apiKeys" check:"required,min=1,max=100" doc:"P-256 keys to add."`
-	UserID  string         `json:"userId" check:"required,uuid" doc:"User who gets the keys."`
+	APIKeys []P256APIKeyParams `json:"apiKeys" check:"required,min=1,max=100" doc:"P-256 keys to add."`
+	UserID  string             `json:"userId" check:"required,uuid" doc:"User who gets the keys."`
 }
 
 // CreateAPIKeysResult is the result of create_api_keys.

@@ -100,13 +100,13 @@ type RootUserBase struct {
 // RootUserParams describes a root user up to version 4.
 type RootUserParams struct {
 	RootUserBase
-	APIKeys []APIKeyParams `json:"apiKeys" check:"required,lenient,max=100" doc:"P-256 API keys; may be empty."`
+	APIKeys []P256APIKeyParams `json:"apiKeys" check:"required,lenient,max=100" doc:"P-256 API keys; may be empty."`
 }
 
 // RootUserParamsV2 describes a root user in version 5.
 type RootUserParamsV2 struct {
 	RootUserBase
-	APIKeys        []APIKeyParams        `json:"apiKeys" check:"required,lenient,max=100" doc:"P-256 API keys; may be empty."`
+	APIKeys        []P256APIKeyParams    `json:"apiKeys" check:"required,lenient,max=100" doc:"P-256 API keys; may be empty."`
 	OauthProviders []OauthProviderParams `json:"oauthProviders" check:"required,lenient,max=100,unsampled" doc:"Identities at OpenID providers; may be empty."`
 }
 

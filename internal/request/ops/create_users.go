@@ -81,11 +81,16 @@ type CreateUsersResult struct {
 
 // Check refuses a request whose keys collide among themselves.
 func (p *CreateUsersParamsV4) Check(problems *schema.Problems) {
+	checkNewKeys(problems, "users", p.Users)
+}
+
+// checkNewKeys refuses keys of new users that collide among themselves.
+func checkNewKeys(problems *schema.Problems, member string, users []UserParamsV4) {
 	seen := map[string]bool{}
-	for i, u := range p.Users {
+	for i, u := range users {
 		for j, k := range u.APIKeys {
 			if seen[k.PublicKey] {
-				problems.Add(fmt.Sprintf("users.%d.apiKeys.%d.publicKey", i, j), "is given twice in this request; each key belongs to one user")
+				problems.Add(fmt.Sprintf("%s.%d.apiKeys.%d.publicKey", member, i, j), "is given twice in this request; each key belongs to one user")
 			}
 			seen[k.PublicKey] = true
 		}

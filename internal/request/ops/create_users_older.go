@@ -21,7 +21,7 @@ type UserParams struct {
 	UserName       string                `json:"userName" check:"required,label" doc:"Name, unique in the organization."`
 	UserEmail      string                `json:"userEmail,omitzero" check:"email" doc:"E-mail address."`
 	AccessType     AccessType            `json:"accessType,omitzero" doc:"Kept for older callers; every user may use all of their credentials."`
-	APIKeys        []APIKeyParams        `json:"apiKeys" check:"required,lenient,max=100" doc:"P-256 API keys; may be empty."`
+	APIKeys        []P256APIKeyParams    `json:"apiKeys" check:"required,lenient,max=100" doc:"P-256 API keys; may be empty."`
 	Authenticators []AuthenticatorParams `json:"authenticators" check:"required,lenient,max=100" doc:"Passkeys; may be empty."`
 	UserTags       []string              `json:"userTags" check:"required,lenient,max=100,unique,each=uuid" doc:"Ids of tags to put on the user; may be empty."`
 }
@@ -45,7 +45,7 @@ type CreateUsersParamsV2 struct {
 type UserParamsV2 struct {
 	UserName       string                  `json:"userName" check:"required,label" doc:"Name, unique in the organization."`
 	UserEmail      string                  `json:"userEmail,omitzero" check:"email" doc:"E-mail address."`
-	APIKeys        []APIKeyParams          `json:"apiKeys" check:"required,lenient,max=100" doc:"P-256 API keys; may be empty."`
+	APIKeys        []P256APIKeyParams      `json:"apiKeys" check:"required,lenient,max=100" doc:"P-256 API keys; may be empty."`
 	Authenticators []AuthenticatorParamsV2 `json:"authenticators" check:"required,lenient,max=100" doc:"Passkeys; may be empty."`
 	UserTags       []string                `json:"userTags" check:"required,lenient,max=100,unique,each=uuid" doc:"Ids of tags to put on the user; may be empty."`
 }
@@ -116,7 +116,7 @@ func (p *CreateUsersParamsV4) documented() *CreateUsersParams {
 	for _, u := range p.Users {
 		user := UserParams{UserName: u.UserName, UserEmail: u.UserEmail, AccessType: accessAll, UserTags: u.UserTags}
 		for _, k := range u.APIKeys {
-			user.APIKeys = append(user.APIKeys, APIKeyParams{
+			user.APIKeys = append(user.APIKeys, P256APIKeyParams{
 				APIKeyName: k.APIKeyName, PublicKey: k.PublicKey, ExpirationSeconds: k.ExpirationSeconds,
 			})
 		}

@@ -115,9 +115,13 @@ func post(e activity.Env, m notify.Message, s Sender, c EmailLook) error {
 	if err != nil {
 		return err
 	}
-	return e.Tx.Post(&domain.Message{
-		ID: m.ID, OrganizationID: m.OrganizationID, Sealed: sealed, CreatedAt: e.Now, ExpiresAt: m.ExpiresAt,
-	})
+	message := &domain.Message{
+		ID: m.ID, OrganizationID: m.OrganizationID, From: e.Outbox.From(&m), Sealed: sealed, CreatedAt: e.Now, ExpiresAt: m.ExpiresAt,
+	}
+	if m.Kind.IsMail() {
+		message.Recipient = domain.MailRecipient(m.To)
+	}
+	return e.Tx.Post(message)
 }
 
 // parts are the name of the app and the look, of a customization that may be

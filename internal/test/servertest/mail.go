@@ -73,7 +73,8 @@ func (s *Server) Sent(t testing.TB) {
 // Waiting are the messages in the store that wait to be sent, or are being sent.
 func (s *Server) Waiting(t testing.TB) (all []*domain.Message) {
 	t.Helper()
-	err := s.Store.Outbox(context.Background(), func(messages store.Table[domain.Message]) (err error) {
+	err := s.Store.Outbox(context.Background(), func(tx *store.Tx) (err error) {
+		messages := tx.Messages()
 		all, err = messages.List("", 0)
 		return err
 	})
