@@ -648,6 +648,28 @@ type DeletePrivateKeysResult struct {
 	PrivateKeyIDs []string `json:"privateKeyIds"`
 }
 
+// DeleteSecrets submits delete_secrets: delete secrets for good, all or none.
+func (c *Client) DeleteSecrets(ctx context.Context, p DeleteSecretsParameters) (*DeleteSecretsResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.DeleteSecrets], to be sent as often as needed.
+func (p DeleteSecretsParameters) Prepare(c *Client) (*Prepared[DeleteSecretsResult], error) {
+	return prepare[DeleteSecretsResult](c, "delete_secrets", "ACTIVITY_TYPE_DELETE_SECRETS", "deleteSecretsResult", p)
+}
+
+// DeleteSecretsParameters are the parameters of [Client.DeleteSecrets].
+type DeleteSecretsParameters struct {
+	// Secrets to delete.
+	SecretIDs []string `json:"secretIds"`
+}
+
+// DeleteSecretsResult is the result of [Client.DeleteSecrets].
+type DeleteSecretsResult struct {
+	// Ids of the secrets, in the order of the request.
+	SecretIDs []string `json:"secretIds"`
+}
+
 // DeleteSmartContractInterface submits delete_smart_contract_interface: delete the
 // description of a contract.
 func (c *Client) DeleteSmartContractInterface(ctx context.Context, p DeleteSmartContractInterfaceParameters) (*DeleteSmartContractInterfaceResult, *Activity, error) {
@@ -863,6 +885,29 @@ type ExportPrivateKeyResult struct {
 	ExportBundle string `json:"exportBundle"`
 }
 
+// ExportSecrets submits export_secrets: export secrets, encrypted to keys that the caller
+// names, all or none.
+func (c *Client) ExportSecrets(ctx context.Context, p ExportSecretsParameters) (*ExportSecretsResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.ExportSecrets], to be sent as often as needed.
+func (p ExportSecretsParameters) Prepare(c *Client) (*Prepared[ExportSecretsResult], error) {
+	return prepare[ExportSecretsResult](c, "export_secrets", "ACTIVITY_TYPE_EXPORT_SECRETS", "exportSecretsResult", p)
+}
+
+// ExportSecretsParameters are the parameters of [Client.ExportSecrets].
+type ExportSecretsParameters struct {
+	// Secrets to export.
+	Secrets []ExportSecretParameters `json:"secrets"`
+}
+
+// ExportSecretsResult is the result of [Client.ExportSecrets].
+type ExportSecretsResult struct {
+	// Encrypted and signed secrets, in the order of the request.
+	SecretPayloads []string `json:"secretPayloads"`
+}
+
 // ExportWallet submits export_wallet: export a wallet's seed phrase, encrypted to a key
 // of the caller.
 func (c *Client) ExportWallet(ctx context.Context, p ExportWalletParameters) (*ExportWalletResult, *Activity, error) {
@@ -953,6 +998,29 @@ type ImportPrivateKeyResult struct {
 	Addresses []Address `json:"addresses"`
 }
 
+// ImportSecrets submits import_secrets: store secrets, encrypted to keys of
+// init_import_secrets, all or none.
+func (c *Client) ImportSecrets(ctx context.Context, p ImportSecretsParameters) (*ImportSecretsResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.ImportSecrets], to be sent as often as needed.
+func (p ImportSecretsParameters) Prepare(c *Client) (*Prepared[ImportSecretsResult], error) {
+	return prepare[ImportSecretsResult](c, "import_secrets", "ACTIVITY_TYPE_IMPORT_SECRETS", "importSecretsResult", p)
+}
+
+// ImportSecretsParameters are the parameters of [Client.ImportSecrets].
+type ImportSecretsParameters struct {
+	// Secrets to store.
+	Secrets []ImportSecretParameters `json:"secrets"`
+}
+
+// ImportSecretsResult is the result of [Client.ImportSecrets].
+type ImportSecretsResult struct {
+	// Ids of the secrets, in the order of the request.
+	SecretIDs []string `json:"secretIds"`
+}
+
 // ImportWallet submits import_wallet: import a wallet from its seed phrase, encrypted to
 // the key of init_import_wallet.
 func (c *Client) ImportWallet(ctx context.Context, p ImportWalletParameters) (*ImportWalletResult, *Activity, error) {
@@ -1005,6 +1073,31 @@ type InitImportPrivateKeyParameters struct {
 type InitImportPrivateKeyResult struct {
 	// Signed key to encrypt to, good for an hour and one import.
 	ImportBundle string `json:"importBundle"`
+}
+
+// InitImportSecrets submits init_import_secrets: get one-time keys to encrypt secrets to,
+// in order to import them.
+func (c *Client) InitImportSecrets(ctx context.Context, p InitImportSecretsParameters) (*InitImportSecretsResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.InitImportSecrets], to be sent as often as needed.
+func (p InitImportSecretsParameters) Prepare(c *Client) (*Prepared[InitImportSecretsResult], error) {
+	return prepare[InitImportSecretsResult](c, "init_import_secrets", "ACTIVITY_TYPE_INIT_IMPORT_SECRETS", "initImportSecretsResult", p)
+}
+
+// InitImportSecretsParameters are the parameters of [Client.InitImportSecrets].
+type InitImportSecretsParameters struct {
+	// How the secrets will be encrypted.
+	EncryptionSuite EncryptionSuite `json:"encryptionSuite"`
+	// How many secrets will be imported.
+	NumSecrets int32 `json:"numSecrets"`
+}
+
+// InitImportSecretsResult is the result of [Client.InitImportSecrets].
+type InitImportSecretsResult struct {
+	// Signed keys to encrypt to, each good for an hour and one secret of the caller's.
+	EnclaveTargetMessages []string `json:"enclaveTargetMessages"`
 }
 
 // InitImportWallet submits init_import_wallet: get a one-time key to encrypt a wallet to,

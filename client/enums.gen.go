@@ -111,6 +111,14 @@ const (
 	EmailEventTypeBounce        EmailEventType = "Bounce"
 )
 
+// EncryptionSuite is one of the values below; a newer server may know more.
+type EncryptionSuite string
+
+// The values of EncryptionSuite.
+const (
+	EncryptionSuiteTransportEncryptionSuiteEnclaveEncryptV1 EncryptionSuite = "TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1"
+)
+
 // ExplainReplyOutcome is one of the values below; a newer server may know more.
 type ExplainReplyOutcome string
 

@@ -371,6 +371,24 @@ type ListPrivateKeysReply struct {
 	PrivateKeys []PrivateKeyRecord `json:"privateKeys"`
 }
 
+// ListSecrets asks list_secrets: read the names and properties of secrets, a page at a
+// time.
+func (c *Client) ListSecrets(ctx context.Context, q ListSecretsRequest) (*ListSecretsReply, error) {
+	return ask[ListSecretsReply](ctx, c, "/public/v1/query/list_secrets", q)
+}
+
+// ListSecretsRequest is what [Client.ListSecrets] asks.
+type ListSecretsRequest struct {
+	// Which page. Optional.
+	PaginationOptions *Pagination `json:"paginationOptions,omitzero"`
+}
+
+// ListSecretsReply is the reply to [Client.ListSecrets].
+type ListSecretsReply struct {
+	// Secrets, the newest first.
+	Secrets []Secret `json:"secrets"`
+}
+
 // ListSmartContractInterfaces asks list_smart_contract_interfaces: read all descriptions
 // of contracts.
 func (c *Client) ListSmartContractInterfaces(ctx context.Context, q ListSmartContractInterfacesRequest) (*ListSmartContractInterfacesReply, error) {

@@ -287,6 +287,40 @@ type ExplainedVoter struct {
 	UserName string `json:"userName"`
 }
 
+// ExportSecretParameters are a part of the parameters of operations.
+type ExportSecretParameters struct {
+	// Secret to export.
+	SecretID string `json:"secretId"`
+	// P-256 public key to encrypt to, as hex.
+	TargetPublicKey string `json:"targetPublicKey"`
+	// How to encrypt it.
+	EncryptionSuite EncryptionSuite `json:"encryptionSuite"`
+	// Texts to record with the request; they change nothing. Optional.
+	RequestContext []KeyValue `json:"requestContext,omitzero"`
+}
+
+// ImportSecretParameters are a part of the parameters of operations.
+type ImportSecretParameters struct {
+	// Human-readable name; several secrets may have the same. Optional.
+	Name string `json:"name,omitzero"`
+	// Encrypted secret, of at most 65536 bytes.
+	SecretPayload string `json:"secretPayload"`
+	// Key of init_import_secrets that it is encrypted to.
+	TargetPublicKey string `json:"targetPublicKey"`
+	// How the secret is encrypted.
+	EncryptionSuite EncryptionSuite `json:"encryptionSuite"`
+	// Texts to bind to the secret for good; policies see them. Optional.
+	StaticProperties []KeyValue `json:"staticProperties,omitzero"`
+}
+
+// KeyValue is a record that operations share.
+type KeyValue struct {
+	// Name of the text.
+	Key string `json:"key"`
+	// The text.
+	Value string `json:"value"`
+}
+
 // MFAPolicy is a record that operations share.
 type MFAPolicy struct {
 	// Id of the policy.
@@ -532,6 +566,18 @@ type RootUserParameters struct {
 type SMSCustomization struct {
 	// Text of the message; {{.OtpCode}} stands for the code. Optional.
 	Template string `json:"template,omitzero"`
+}
+
+// Secret is a record that operations share.
+type Secret struct {
+	// Id of the secret.
+	SecretID string `json:"secretId"`
+	// Human-readable name; several secrets may have the same. Optional.
+	Name string `json:"name,omitzero"`
+	// Texts that were bound to the secret when it was imported; policies see them.
+	StaticProperties []KeyValue `json:"staticProperties"`
+	// When it was imported, in milliseconds since the Unix epoch.
+	CreatedAtUnixMs uint64 `json:"createdAtUnixMs,string"`
 }
 
 // Signature is a record that operations share.

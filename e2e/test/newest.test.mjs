@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 
-import { encryptWalletToBundle } from '@turnkey/crypto';
+import { decryptSecretBundle, encryptSecretToBundle, encryptWalletToBundle, generateP256KeyPair } from '@turnkey/crypto';
 
 import { flavours, newKey } from '../lib/clients.mjs';
+import { through } from '../lib/record.mjs';
 import { storeName, useServer } from '../lib/server.mjs';
 import { until } from '../lib/until.mjs';
 import { connectUser } from '../lib/users.mjs';
@@ -105,6 +106,37 @@ describe(`the newest calls on ${storeName}`, () => {
           await root.run('deletePolicy', { policyId });
         });
       }
+
+      it('secrets, in and out', async () => {
+        const whole = connectUser(flavours[0], held.dev, held.rootKey); // the others cannot begin an import, nor delete
+        const crypto = (method, parameters, who = root) => through('@turnkey/crypto', () => who.run(method, parameters));
+        const own = { organizationId: held.dev.organizationId, dangerouslyOverrideSignerPublicKey: held.dev.signerPublicKey };
+        const encryptionSuite = 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1';
+        const texts = ['4242 4242 4242 4242', 'correct horse battery staple'];
+        const { enclaveTargetMessages } = await crypto('initImportSecrets', { encryptionSuite, numSecrets: texts.length }, whole);
+        const secrets = await Promise.all(
+          texts.map(async (plaintext, i) => ({
+            ...(await encryptSecretToBundle({ plaintext, ingressTargetBundle: enclaveTargetMessages[i], ...own })),
+            encryptionSuite,
+            name: `${label} ${i}`,
+            staticProperties: [{ key: 'kind', value: 'creditCard' }],
+          })),
+        );
+        const { secretIds } = await crypto('importSecrets', { secrets });
+        const listed = (await root.query('listSecrets', { paginationOptions: { limit: '2' } })).secrets;
+        assert.deepEqual(
+          listed.map(({ secretId, name, staticProperties }) => ({ secretId, name, staticProperties })),
+          secretIds.map((secretId, i) => ({ secretId, name: `${label} ${i}`, staticProperties: secrets[i].staticProperties })).reverse(),
+        );
+        const { publicKeyUncompressed: targetPublicKey, privateKey: embeddedPrivateKey } = generateP256KeyPair();
+        const { secretPayloads } = await crypto('exportSecrets', {
+          secrets: secretIds.map((secretId) => ({ secretId, targetPublicKey, encryptionSuite })),
+        });
+        const opened = secretPayloads.map((secretPayload) => decryptSecretBundle({ secretPayload, embeddedPrivateKey, ...own }));
+        assert.deepEqual(await Promise.all(opened), texts);
+        assert.deepEqual(await whole.run('deleteSecrets', { secretIds }), { secretIds });
+        assert.deepEqual((await root.query('listSecrets')).secrets, []);
+      });
 
       it('what happened to a mail', async () => {
         const contact = `${label.replaceAll(' ', '.')}@example.com`;

@@ -64,6 +64,7 @@ type ImportTarget struct {
 	ID        string     `json:"id"`
 	UserID    string     `json:"userId"`
 	Kind      ImportKind `json:"kind"`
+	PublicKey string     `json:"publicKey,omitzero"` // of a secret's, by which imports name it: uncompressed hex
 	CreatedAt time.Time  `json:"createdAt"`
 }
 
@@ -74,6 +75,7 @@ type ImportKind string
 const (
 	ImportWallet     ImportKind = "wallet"
 	ImportPrivateKey ImportKind = "private key"
+	ImportSecret     ImportKind = "secret"
 )
 
 // importLifetime is how long a client may take to encrypt to a target.

@@ -128,6 +128,7 @@ type Limits struct {
 	ExpiringAPIKeys  int // for each user
 	Wallets          int
 	PrivateKeys      int
+	Secrets          int
 	Policies         int
 	Authenticators   int // for each user
 	OAuthProviders   int // for each user

@@ -221,7 +221,7 @@ func limits(c *config.Limits) domain.Limits {
 	return domain.Limits{
 		Users: c.Users, Tags: c.Tags, ChildTags: c.ChildTags,
 		LongLivedAPIKeys: c.LongLivedAPIKeys, ExpiringAPIKeys: c.ExpiringAPIKeys,
-		Wallets: c.Wallets, PrivateKeys: c.PrivateKeys, Policies: c.Policies,
+		Wallets: c.Wallets, PrivateKeys: c.PrivateKeys, Secrets: c.Secrets, Policies: c.Policies,
 		Authenticators: c.Authenticators, OAuthProviders: c.OAuthProviders,
 	}
 }

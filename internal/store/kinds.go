@@ -136,6 +136,10 @@ var (
 			{Name: ByTag, Keys: func(k *domain.PrivateKey) []string { return k.TagIDs }},
 		},
 	}
+	secrets = Kind[domain.Secret]{
+		Name: "secret", Label: "secret",
+		ID: func(s *domain.Secret) string { return s.ID },
+	}
 	importTargets = Kind[domain.ImportTarget]{
 		Name: "import-target", Label: "import target", Expires: true,
 		ID: func(t *domain.ImportTarget) string { return t.ID },
@@ -234,6 +238,9 @@ func (tx *Tx) WalletAccounts() Table[domain.WalletAccount] { return In(tx, &wall
 
 // PrivateKeys holds the organization's private keys.
 func (tx *Tx) PrivateKeys() Table[domain.PrivateKey] { return In(tx, &privateKeys) }
+
+// Secrets holds what is known of the organization's secrets.
+func (tx *Tx) Secrets() Table[domain.Secret] { return In(tx, &secrets) }
 
 // ImportTargets holds the one-time keys of imports under way.
 func (tx *Tx) ImportTargets() Table[domain.ImportTarget] { return In(tx, &importTargets) }

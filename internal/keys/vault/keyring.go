@@ -25,6 +25,7 @@ const (
 	kindTarget          = "target"
 	kindMessageTarget   = "note-target"
 	kindLogKeys         = "log-keys" // one an epoch of the log
+	kindSecret          = "secret"
 )
 
 // NextDataKey is the name under which an organization's data key is kept a

@@ -53,8 +53,8 @@ func (s *Session) enter() error {
 
 func (s *Session) leave() { s.vault.leave() }
 
-// Destroy deletes the seeds, keys and import targets of these ids. It refuses
-// an id that has none.
+// Destroy deletes the seeds, keys, import targets and secrets of these ids. It
+// refuses an id that has none.
 func (s *Session) Destroy(names ...string) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *Session) Destroy(names ...string) error {
 	defer s.leave()
 	for _, id := range names {
 		found := false
-		for _, kind := range []string{kindSeed, kindKey, kindTarget, kindMessageTarget} {
+		for _, kind := range []string{kindSeed, kindKey, kindTarget, kindMessageTarget, kindSecret} {
 			there, err := s.remove(kind, id)
 			if err != nil {
 				return err

@@ -163,6 +163,8 @@ func TestNoMethodAfterTheEnd(t *testing.T) {
 		"SignSchnorr":       func() error { _, err := s.SignSchnorr("k", [32]byte{}); return err },
 		"ExportKey":         func() error { _, _, err := s.ExportKey("k", public); return err },
 		"ExportSeed":        func() error { _, _, err := s.ExportSeed("a", "", public); return err },
+		"ImportSecret":      func() error { return s.ImportSecret("s", "t", nil) },
+		"ExportSecret":      func() error { _, _, err := s.ExportSecret("s", public); return err },
 		"NewCredential":     func() error { _, _, err := s.NewCredential(public); return err },
 		"Destroy":           func() error { return s.Destroy("k") },
 	} {

@@ -1,6 +1,6 @@
 // Package vault is the only package that holds secret bytes: seeds, private
-// keys, the one-time keys of imports, the server's own signing keys, and the
-// keys under which all of these are sealed.
+// keys, secrets that organizations keep, the one-time keys of imports, the
+// server's own signing keys, and the keys under which all of these are sealed.
 //
 // No function or method of it returns a secret. Names, public keys, payloads
 // and signatures cross its border; a secret crosses only when it is sealed to

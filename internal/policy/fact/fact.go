@@ -44,6 +44,24 @@ type Request struct {
 	Bitcoin       *BitcoinTx
 	Tempo         *TempoTx
 	Secret        *Secret
+	// Secrets are those that are asked for. The request is judged once for each
+	// of them, as its Secret; nil: it asks for none.
+	Secrets []*Secret
+}
+
+// Parts are the requests that are judged, which is allowed only if all of them
+// are.
+func (r *Request) Parts() []*Request {
+	if len(r.Secrets) == 0 {
+		return []*Request{r}
+	}
+	parts := make([]*Request, len(r.Secrets))
+	for i, secret := range r.Secrets {
+		part := *r
+		part.Secret = secret
+		parts[i] = &part
+	}
+	return parts
 }
 
 // Clock is what a time expression may read.

@@ -61,6 +61,7 @@ const (
 	ResourcePolicy       Resource = "POLICY"
 	ResourcePrivateKey   Resource = "PRIVATE_KEY"
 	ResourceRecovery     Resource = "RECOVERY"
+	ResourceSecret       Resource = "SECRET"
 	ResourceUser         Resource = "USER"
 	ResourceWallet       Resource = "WALLET"
 )

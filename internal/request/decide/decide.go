@@ -52,7 +52,7 @@ type Input struct {
 	voters   []voter
 	outlived bool // what the activity adds would outlive the submitter's session
 	facts    *fact.Request
-	decided  *policy.Decision // by the policies
+	decided  []judged // by the policies; nil: not yet
 }
 
 // voter is a user whose approval counts, and the credential that it was signed

@@ -88,15 +88,11 @@ func (in *Input) explained() ([]Explained, error) {
 	if err != nil || d == nil {
 		return nil, err
 	}
-	env, err := in.env()
-	if err != nil {
-		return nil, err
-	}
 	trace := func(e *policy.Expr) []policy.Step {
 		if e == nil {
 			return nil
 		}
-		if steps := e.Trace(env); len(steps) > 0 {
+		if steps := e.Trace(d.env); len(steps) > 0 {
 			return steps
 		}
 		// A bare literal, of which there is nothing to trace.

@@ -141,8 +141,31 @@ func denies(e domain.Evaluation) bool {
 	return e.Outcome == string(policy.DenyExplicit) || e.Denies
 }
 
-// decision evaluates the policies, once; nil when there are none.
-func (in *Input) decision() (*policy.Decision, error) {
+// judged is a part of the request, and what the policies say on it.
+type judged struct {
+	policy.Decision
+	env *policy.Env
+}
+
+// decision is what the policies say on the part of the request that they are
+// strictest about, the first of several: that settles the whole. nil when there
+// are no policies.
+func (in *Input) decision() (*judged, error) {
+	parts, err := in.judge()
+	if err != nil || len(parts) == 0 {
+		return nil, err
+	}
+	strictest := &parts[0]
+	for i := range parts {
+		if o := parts[i].Outcome; o != strictest.Outcome && policy.Stricter(o, strictest.Outcome) == o {
+			strictest = &parts[i]
+		}
+	}
+	return strictest, nil
+}
+
+// judge evaluates the policies on each part of the request, once.
+func (in *Input) judge() ([]judged, error) {
 	if in.decided != nil {
 		return in.decided, nil
 	}
@@ -159,13 +182,19 @@ func (in *Input) decision() (*policy.Decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := policy.Decide(in.Rules.policies, env, in.mustBeNamed(), func() *fact.Consensus { return &in.Rules.everyone },
-		make([]policy.Evaluation, 0, len(in.Rules.policies)))
+	everyone := func() *fact.Consensus { return &in.Rules.everyone }
+	var parts []judged
+	for _, request := range env.Request.Parts() {
+		part := *env
+		part.Request = request
+		d := policy.Decide(in.Rules.policies, &part, in.mustBeNamed(), everyone, make([]policy.Evaluation, 0, len(in.Rules.policies)))
+		parts = append(parts, judged{d, &part})
+	}
 	// A request that was given up has not been decided on.
 	if err := in.Budget.Err(); err != nil {
 		return nil, err
 	}
-	in.decided = &d
+	in.decided = parts
 	return in.decided, nil
 }
 
@@ -203,14 +232,16 @@ func (in *Input) mustBeNamed() []policy.Voter {
 // named reports whether a policy that the activity waits for counts on the
 // user.
 func (in *Input) named(u *domain.User) (bool, error) {
-	d, err := in.decision()
-	if err != nil || d == nil {
+	parts, err := in.judge()
+	if err != nil {
 		return false, err
 	}
-	for i := range d.Evaluations {
-		e := &d.Evaluations[i]
-		if e.Outcome == policy.RequiresConsensus && e.Policy.Consensus.Names(in.Rules.voter(u), in.Budget) {
-			return true, nil
+	for _, part := range parts {
+		for i := range part.Evaluations {
+			e := &part.Evaluations[i]
+			if e.Outcome == policy.RequiresConsensus && e.Policy.Consensus.Names(in.Rules.voter(u), in.Budget) {
+				return true, nil
+			}
 		}
 	}
 	return false, nil

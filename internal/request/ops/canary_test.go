@@ -31,6 +31,7 @@ import (
 func TestCanary(t *testing.T) {
 	const phrase = "leaf lady until indicate praise final route toast cake minimum insect unknown"
 	const private = "67ee05fc3bdf4161bc70701c221d8d77180294cefcfcea64ba83c4d4c732fcb9"
+	const stored = "4242 4242 4242 4242, 11/29, 123: a card whose number is to be found nowhere"
 	EachStore(t, func(t *testing.T, url string) {
 		const master = "9d1c3f0be6a2457788c0d1e2f3a4b5c6d7e8f90123456789abcdef1032547698"
 		keyFile := filepath.Join(t.TempDir(), "master.key")
@@ -43,6 +44,9 @@ func TestCanary(t *testing.T) {
 		wallet := hear(importWallet(t, s, "canary", phrase+"\nTREZOR", ethereumAccount))
 		key := hear(importKey(t, s, "canary", "CURVE_SECP256K1", private, "ADDRESS_FORMAT_ETHEREUM"))
 		recipient := NewRecipient(t)
+		secret := importSecrets(t, s, s.Root, secretOf(stored, m{"name": "card", "staticProperties": []any{m{"key": "kind", "value": "canary card"}}}))[0]
+		hear(s.Root.Submit(t, "export_secrets", exportSecrets(recipient, secret)))
+		hear(s.Root.Refused(t, 400, "import_secrets", m{"secrets": []any{importOf(t, s, s.Root, secretOf(stored), s.Root.Key.PublicKey())}}))
 		for operation, params := range map[string]m{
 			"sign_raw_payload":       {"signWith": key.Get("privateKeyId").Text(), "payload": "x", "encoding": "PAYLOAD_ENCODING_TEXT_UTF8", "hashFunction": "HASH_FUNCTION_SHA256"},
 			"create_wallet_accounts": {"walletId": wallet.Get("walletId").Text(), "accounts": []any{account("CURVE_ED25519", "m/1'", "ADDRESS_FORMAT_SOLANA")}},
@@ -52,7 +56,7 @@ func TestCanary(t *testing.T) {
 		} {
 			hear(s.Root.Submit(t, operation, params))
 		}
-		for _, query := range []string{"list_wallets", "list_wallet_accounts", "list_private_keys", "list_activities"} {
+		for _, query := range []string{"list_wallets", "list_wallet_accounts", "list_private_keys", "list_secrets", "list_activities"} {
 			hear(s.Root.Query(t, query, nil))
 		}
 		hear(s.Root.Refused(t, 400, "sign_raw_payload", m{"signWith": key.Get("privateKeyId").Text(), "payload": "x", "encoding": "PAYLOAD_ENCODING_TEXT_UTF8", "hashFunction": "HASH_FUNCTION_NO_OP"}))
@@ -84,7 +88,11 @@ func TestCanary(t *testing.T) {
 		if !bytes.Contains(said.Bytes(), []byte(wallet.Get("addresses", 0).Text())) {
 			t.Fatal("the search does not even find what must be there")
 		}
+		if !bytes.Contains(said.Bytes(), []byte("canary card")) {
+			t.Fatal("the search does not find what is known of the secret")
+		}
 		secrets := canaries(phrase, "TREZOR", private, master)
+		secrets["the stored secret"] = []byte(stored)
 		for _, found := range search(said.Bytes(), secrets) {
 			t.Errorf("found: %s", found)
 		}
@@ -96,7 +104,7 @@ func TestCanary(t *testing.T) {
 				}
 			}
 		}
-		for _, words := range []string{phrase, strings.Join(strings.Fields(phrase)[:4], " "), "TREZOR"} {
+		for _, words := range []string{phrase, strings.Join(strings.Fields(phrase)[:4], " "), "TREZOR", stored, stored[:19]} {
 			if bytes.Contains(said.Bytes(), []byte(words)) {
 				t.Errorf("%q was found", words)
 			}

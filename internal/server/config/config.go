@@ -95,6 +95,7 @@ type Limits struct {
 	ExpiringAPIKeys  int // per user, keys that do
 	Wallets          int // per organization
 	PrivateKeys      int // per organization
+	Secrets          int // per organization
 	Policies         int // per organization
 	Authenticators   int // per user
 	OAuthProviders   int // per user
@@ -185,6 +186,7 @@ func Default() Config {
 			ExpiringAPIKeys:  10,
 			Wallets:          100,
 			PrivateKeys:      1000,
+			Secrets:          1000,
 			Policies:         100,
 			Authenticators:   10,
 			OAuthProviders:   10,

@@ -101,6 +101,7 @@ limits:
   expiringApiKeys: 2147483647
   wallets: 3
   privateKeys: 4
+  secrets: 12
   policies: 5
   authenticators: 6
   oauthProviders: 7
@@ -143,7 +144,7 @@ oidc: {timeout: 3s, maxAge: 10m}
 		Limits: Limits{
 			Body: 512 << 10, Header: 4096,
 			Users: 0, Tags: 1, ChildTags: 3, LongLivedAPIKeys: 2, ExpiringAPIKeys: 2147483647,
-			Wallets: 3, PrivateKeys: 4,
+			Wallets: 3, PrivateKeys: 4, Secrets: 12,
 			Policies: 5, Authenticators: 6, OAuthProviders: 7,
 			Rate: Rate{Address: 8, User: 9},
 		},

@@ -64,6 +64,7 @@ func settings(p *parser, c *Config) map[string]setting {
 			"expiringApiKeys":     {set: p.count(&c.Limits.ExpiringAPIKeys)},
 			"wallets":             {set: p.count(&c.Limits.Wallets)},
 			"privateKeys":         {set: p.count(&c.Limits.PrivateKeys)},
+			"secrets":             {set: p.count(&c.Limits.Secrets)},
 			"policies":            {set: p.count(&c.Limits.Policies)},
 			"authenticators":      {set: p.count(&c.Limits.Authenticators)},
 			"oauthProviders":      {set: p.count(&c.Limits.OAuthProviders)},

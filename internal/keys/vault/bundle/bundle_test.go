@@ -110,7 +110,8 @@ func TestParseEncrypted(t *testing.T) {
 		{"prefix", `{"encappedPublic":"0x` + point + `","ciphertext":"` + sealed + `"}`, "uncompressed"},
 		{"odd ciphertext", `{"encappedPublic":"` + point + `","ciphertext":"` + sealed + `c"}`, "ciphertext must be hex"},
 		{"only a tag", `{"encappedPublic":"` + point + `","ciphertext":"` + sealed[2:] + `"}`, "ciphertext must be hex"},
-		{"too long", `{"encappedPublic":"` + point + `","ciphertext":"` + strings.Repeat("00", maxText) + `"}`, "too long"},
+		{"too much", `{"encappedPublic":"` + point + `","ciphertext":"` + strings.Repeat("00", maxCiphertext+tagSize+1) + `"}`, "may hold at most"},
+		{"too long", `{"encappedPublic":"` + point + `","ciphertext":"` + strings.Repeat("00", 2*maxCiphertext) + `"}`, "too long"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := ParseEncrypted([]byte(tc.text))
