@@ -64,6 +64,18 @@ func deleteSubOrganization(ctx context.Context, e activity.Env, p *DeleteSubOrga
 			return DeleteSubOrganizationResult{}, err
 		}
 	}
+	secrets, err := e.Tx.Secrets().List("", 0)
+	if err != nil {
+		return DeleteSubOrganizationResult{}, err
+	}
+	for _, s := range secrets {
+		if !p.DeleteWithoutExport { // which of them were exported is not kept
+			return DeleteSubOrganizationResult{}, notExported("secret", s.ID)
+		}
+		if _, err := deleteSecrets(ctx, e, &DeleteSecretsParams{SecretIDs: []string{s.ID}}); err != nil {
+			return DeleteSubOrganizationResult{}, err
+		}
+	}
 	if err := clearOrganization(e); err != nil {
 		return DeleteSubOrganizationResult{}, err
 	}

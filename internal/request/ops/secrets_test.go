@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"latchkey/client"
+	"latchkey/internal/store"
 	. "latchkey/internal/test/servertest"
 )
 
@@ -266,5 +267,30 @@ func TestSecretPolicies(t *testing.T) {
 		}
 		agent.Refused(t, http.StatusForbidden, "delete_secrets", m{"secretIds": []any{card}})
 		agent.Refused(t, http.StatusForbidden, "init_import_secrets", m{"encryptionSuite": secretSuite, "numSecrets": 1})
+	})
+}
+
+// TestDeleteOrganizationWithSecrets leaves nothing of them.
+func TestDeleteOrganizationWithSecrets(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		child := newChild(t, s, s.Root, "Child")
+		importSecrets(t, s, child, secretOf("gone"))
+		secretTargets(t, child, 1)
+		child.Refused(t, http.StatusBadRequest, "delete_sub_organization", m{"deleteWithoutExport": false})
+		child.Submit(t, "delete_sub_organization", m{"deleteWithoutExport": true})
+		err := s.Store.View(t.Context(), child.OrganizationID, func(tx *store.Tx) error {
+			secrets, err := tx.Secrets().List("", 0)
+			if err != nil {
+				return err
+			}
+			names, err := tx.Ciphertexts().Names()
+			if len(secrets) > 0 || !slices.Equal(names, []string{"data-key"}) {
+				t.Errorf("left: %v, sealed: %v", secrets, names)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	})
 }
