@@ -1426,6 +1426,26 @@ type RejectActivityParameters struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
+// RemoveIpAllowlist submits remove_ip_allowlist: remove the list of networks of the
+// organization, or of one API key.
+func (c *Client) RemoveIpAllowlist(ctx context.Context, p RemoveIpAllowlistParameters) (*RemoveIpAllowlistResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.RemoveIpAllowlist], to be sent as often as needed.
+func (p RemoveIpAllowlistParameters) Prepare(c *Client) (*Prepared[RemoveIpAllowlistResult], error) {
+	return prepare[RemoveIpAllowlistResult](c, "remove_ip_allowlist", "ACTIVITY_TYPE_REMOVE_IP_ALLOWLIST", "removeIpAllowlistResult", p)
+}
+
+// RemoveIpAllowlistParameters are the parameters of [Client.RemoveIpAllowlist].
+type RemoveIpAllowlistParameters struct {
+	// API key whose list it is; leave out for the organization's. Optional.
+	PublicKey string `json:"publicKey,omitzero"`
+}
+
+// RemoveIpAllowlistResult is the result of [Client.RemoveIpAllowlist].
+type RemoveIpAllowlistResult struct{}
+
 // RemoveOrganizationFeature submits remove_organization_feature: switch a feature of the
 // organization off. Only the root quorum may. Removing a feature that is off already
 // succeeds.
@@ -1450,6 +1470,33 @@ type RemoveOrganizationFeatureResult struct {
 	// Features that are on now.
 	Features []OrganizationFeature `json:"features"`
 }
+
+// SetIpAllowlist submits set_ip_allowlist: replace the list of networks from which
+// requests of the organization, or of one API key, are answered.
+func (c *Client) SetIpAllowlist(ctx context.Context, p SetIpAllowlistParameters) (*SetIpAllowlistResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.SetIpAllowlist], to be sent as often as needed.
+func (p SetIpAllowlistParameters) Prepare(c *Client) (*Prepared[SetIpAllowlistResult], error) {
+	return prepare[SetIpAllowlistResult](c, "set_ip_allowlist", "ACTIVITY_TYPE_SET_IP_ALLOWLIST", "setIpAllowlistResult", p)
+}
+
+// SetIpAllowlistParameters are the parameters of [Client.SetIpAllowlist].
+type SetIpAllowlistParameters struct {
+	// API key whose list it is; leave out for the organization's. Optional.
+	PublicKey string `json:"publicKey,omitzero"`
+	// Whether the organization's list, and with it those of its keys, count; false when
+	// absent. A key's list has no such switch. Optional.
+	Enabled *bool `json:"enabled,omitzero"`
+	// Networks to let in: at most 10 of IPv4 and 10 of IPv6. Optional.
+	Rules []IPAllowlistRule `json:"rules,omitzero"`
+	// What becomes of a request whose address is not known; DENY when absent. Optional.
+	OnEvaluationError OnEvaluationError `json:"onEvaluationError,omitzero"`
+}
+
+// SetIpAllowlistResult is the result of [Client.SetIpAllowlist].
+type SetIpAllowlistResult struct{}
 
 // SetOrganizationFeature submits set_organization_feature: switch a feature of the
 // organization on, or change its value. Only the root quorum may.

@@ -190,6 +190,15 @@ const (
 	OTPTypeSMS   OTPType = "OTP_TYPE_SMS"
 )
 
+// OnEvaluationError is one of the values below; a newer server may know more.
+type OnEvaluationError string
+
+// The values of OnEvaluationError.
+const (
+	OnEvaluationErrorAllow OnEvaluationError = "ALLOW"
+	OnEvaluationErrorDeny  OnEvaluationError = "DENY"
+)
+
 // PathFormat is one of the values below; a newer server may know more.
 type PathFormat string
 

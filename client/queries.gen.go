@@ -110,6 +110,24 @@ type GetAuthenticatorsReply struct {
 	Authenticators []Authenticator `json:"authenticators"`
 }
 
+// GetIpAllowlist asks get_ip_allowlist: read the list of networks of the organization, or
+// of one API key.
+func (c *Client) GetIpAllowlist(ctx context.Context, q GetIpAllowlistRequest) (*GetIpAllowlistReply, error) {
+	return ask[GetIpAllowlistReply](ctx, c, "/public/v1/query/get_ip_allowlist", q)
+}
+
+// GetIpAllowlistRequest is what [Client.GetIpAllowlist] asks.
+type GetIpAllowlistRequest struct {
+	// API key whose list it is; leave out for the organization's. Optional.
+	PublicKey string `json:"publicKey,omitzero"`
+}
+
+// GetIpAllowlistReply is the reply to [Client.GetIpAllowlist].
+type GetIpAllowlistReply struct {
+	// The list; without rules if there is none.
+	Allowlist IPAllowlist `json:"allowlist"`
+}
+
 // GetOAuthProviders asks get_oauth_providers: read the identities at OpenID providers of
 // one user, or of the whole organization.
 func (c *Client) GetOAuthProviders(ctx context.Context, q GetOAuthProvidersRequest) (*GetOAuthProvidersReply, error) {

@@ -299,6 +299,38 @@ type ExportSecretParameters struct {
 	RequestContext []KeyValue `json:"requestContext,omitzero"`
 }
 
+// IPAllowlist is a record that operations share.
+type IPAllowlist struct {
+	// Organization that it belongs to.
+	OrganizationID string `json:"organizationId"`
+	// API key that it is for; absent: it is the organization's. Optional.
+	PublicKey string `json:"publicKey,omitzero"`
+	// Whether the organization's list counts; absent for that of a key. Optional.
+	Enabled *bool `json:"enabled,omitzero"`
+	// Networks that are let in.
+	Rules []IPRule `json:"rules"`
+	// What becomes of a request whose address is not known.
+	OnEvaluationError OnEvaluationError `json:"onEvaluationError"`
+}
+
+// IPAllowlistRule is a record that operations share.
+type IPAllowlistRule struct {
+	// Network, such as 192.0.2.0/24 or 2001:db8::/48.
+	Cidr string `json:"cidr"`
+	// Human-readable name. Optional.
+	Label string `json:"label,omitzero"`
+}
+
+// IPRule is a record that operations share.
+type IPRule struct {
+	// The network.
+	Cidr string `json:"cidr"`
+	// Human-readable name.
+	Label string `json:"label"`
+	// When it was set, in milliseconds since the Unix epoch.
+	CreatedAt uint64 `json:"createdAt,string"`
+}
+
 // ImportSecretParameters are a part of the parameters of operations.
 type ImportSecretParameters struct {
 	// Human-readable name; several secrets may have the same. Optional.

@@ -32,6 +32,9 @@ type commands struct {
 	Policy  policyCommand  `cmd:"" help:"Check, explain and test policies."`
 	Vault   vaultCommand   `cmd:"" help:"Look after the keys at rest."`
 	Migrate migrateCommand `cmd:"" help:"Bring a database of an earlier version to the form of this one."`
+
+	IPAllowlist ipAllowlistCommand `cmd:"" name:"ip-allowlist" help:"Help an organization whose IP allowlist lets no one in."`
+
 	Backup  backupCommand  `cmd:"" help:"Copy the embedded database of a server, running or not."`
 	Restore restoreCommand `cmd:"" help:"Put a backup in place of the embedded database."`
 	Audit   auditCommand   `cmd:"" help:"Check what a server has stored, and what its log proves."`

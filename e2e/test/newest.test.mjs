@@ -9,7 +9,7 @@ import { flavours, newKey } from '../lib/clients.mjs';
 import { through } from '../lib/record.mjs';
 import { storeName, useServer } from '../lib/server.mjs';
 import { until } from '../lib/until.mjs';
-import { connectUser } from '../lib/users.mjs';
+import { connectUser, newUser } from '../lib/users.mjs';
 
 // Of this phrase, as @ton/ton and the SDK of Spark derive them.
 const phrase = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
@@ -136,6 +136,29 @@ describe(`the newest calls on ${storeName}`, () => {
         assert.deepEqual(await Promise.all(opened), texts);
         assert.deepEqual(await whole.run('deleteSecrets', { secretIds }), { secretIds });
         assert.deepEqual((await root.query('listSecrets')).secrets, []);
+      });
+
+      it('from where requests are answered', async () => {
+        const robot = newKey();
+        await root.run('createUsers', { users: [newUser(`${label} guest`, robot)] });
+        const guest = connectUser(flavour, held.dev, robot);
+        const local = [{ cidr: '127.0.0.1/8', label: 'this machine' }];
+        await root.run('setIpAllowlist', { publicKey: robot.apiPublicKey, rules: [{ cidr: '192.0.2.0/24' }] });
+        await guest.query('getWhoami');
+        await root.run('setIpAllowlist', { enabled: true, rules: local, onEvaluationError: 'DENY' });
+        try {
+          await assert.rejects(guest.query('getWhoami'), /does not let in requests of this credential from 127\.0\.0\.1/);
+          const { allowlist } = await root.query('getIpAllowlist');
+          assert.equal(allowlist.enabled, true);
+          assert.deepEqual(
+            allowlist.rules.map(({ cidr, label: of }) => ({ cidr, of })),
+            [{ cidr: '127.0.0.0/8', of: 'this machine' }],
+          );
+        } finally {
+          await root.run('removeIpAllowlist', {});
+        }
+        await guest.query('getWhoami');
+        await root.run('removeIpAllowlist', { publicKey: robot.apiPublicKey });
       });
 
       it('what happened to a mail', async () => {

@@ -18,8 +18,10 @@ type Organization struct {
 	Deleted    bool      `json:"deleted,omitzero"`  // its record remains, everything else is gone
 	RootQuorum Quorum    `json:"rootQuorum"`
 	Features   []Feature `json:"features"`
-	CreatedAt  time.Time `json:"createdAt"`
-	UpdatedAt  time.Time `json:"updatedAt"`
+	// IPAllowlist restricts where requests of its users come from; nil: nowhere.
+	IPAllowlist *IPAllowlist `json:"ipAllowlist,omitzero"`
+	CreatedAt   time.Time    `json:"createdAt"`
+	UpdatedAt   time.Time    `json:"updatedAt"`
 }
 
 // DirectoryKeys are the keys by which the organization's parent finds it.

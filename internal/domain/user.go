@@ -78,6 +78,7 @@ type APIKey struct {
 	PublicKey         string         `json:"publicKey"` // lower-case hex
 	Type              CredentialType `json:"type"`
 	ExpirationSeconds uint64         `json:"expirationSeconds,omitzero"` // 0: never expires
+	IPAllowlist       *IPAllowlist   `json:"ipAllowlist,omitzero"`       // in place of the organization's; nil: that one
 	CreatedAt         time.Time      `json:"createdAt"`
 	UpdatedAt         time.Time      `json:"updatedAt"`
 }

@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"net/netip"
 	"time"
 
 	"latchkey/internal/domain"
@@ -25,6 +26,8 @@ type Env struct {
 	// which the credential is found; both empty for a login by a token.
 	CredentialType domain.CredentialType
 	Credential     string
+	// Address is where the request came from; not valid: that is not known.
+	Address netip.Addr
 	// VerifiedBy is the verification token that stood for the submitter's
 	// credential; nil: none did.
 	VerifiedBy *domain.VerifiedBy

@@ -136,11 +136,15 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 	allowBrowsers(w)
 	defer s.Metrics.begin()()
 
-	address := s.clientAddress(r)
+	source, certain := s.clientIP(r)
+	address := addressKey(source)
+	if !certain {
+		source = netip.Addr{}
+	}
 	err := s.admitAddress(address)
 	var reply *engine.Reply
 	if err == nil {
-		reply, err = s.serve(w, r, path, handle, &event)
+		reply, err = s.serve(w, r, path, handle, engine.Request{Address: source, Event: &event})
 	}
 	if err != nil {
 		reply = s.refusal(r, err)
@@ -191,7 +195,8 @@ func (s *Server) route(path string) (string, handler) {
 	return "unknown", nil
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string, handle handler, event *engine.Event) (reply *engine.Reply, err error) {
+// serve hands a request, of which only its bytes are missing, to its handler.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string, handle handler, request engine.Request) (reply *engine.Reply, err error) {
 	if handle == nil {
 		return nil, s.unknownPath(path)
 	}
@@ -213,7 +218,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string, hand
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return handle(ctx, engine.Request{Header: r.Header, Body: body, Admit: s.admitUser, Event: event})
+	request.Header, request.Body, request.Admit = r.Header, body, s.admitUser
+	return handle(ctx, request)
 }
 
 // readBody reads the exact bytes that were sent: they are what was signed.

@@ -1,10 +1,7 @@
 package api
 
 import (
-	"net/http"
 	"net/netip"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,36 +93,15 @@ func isRateLimited(err error) bool {
 	return ok && refusal.Reason == fault.ReasonRateLimited
 }
 
-// clientAddress is the address that a request is counted for; empty: for none.
-// Of IPv6 that is the network of 64 bits, of which one client has them all.
-//
-// Each proxy adds the address that it was called from to X-Forwarded-For. What
-// a proxy that is not trusted, or the client itself, has written there is not
-// looked at.
-func (s *Server) clientAddress(r *http.Request) string {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return "" // no TCP
-	}
-	address := peer.Addr().Unmap().WithZone("")
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for _, hop := range slices.Backward(hops) {
-		from, err := netip.ParseAddr(strings.TrimSpace(hop))
-		if err != nil || !s.trusts(address) {
-			break
-		}
-		address = from.Unmap().WithZone("")
-	}
-	if address.IsLoopback() {
+// addressKey is what requests from an address are counted for; empty: nothing. Of
+// IPv6 that is the network of 64 bits, of which one client has them all.
+func addressKey(from netip.Addr) string {
+	switch {
+	case !from.IsValid() || from.IsLoopback():
 		return ""
-	}
-	if address.Is6() {
-		network, _ := address.Prefix(64) // it has more bits
+	case from.Is6():
+		network, _ := from.Prefix(64) // it has more bits
 		return network.String()
 	}
-	return address.String()
-}
-
-func (s *Server) trusts(peer netip.Addr) bool {
-	return slices.ContainsFunc(s.TrustedProxies, func(n netip.Prefix) bool { return n.Contains(peer) })
+	return from.String()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"net/netip"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -24,6 +25,7 @@ type attempt struct {
 	*Engine
 	ctx        context.Context
 	event      *Event
+	address    netip.Addr
 	home, tx   *store.Tx // of the caller's organization, and of the one that is acted in
 	submission *submission
 	who        *principal
@@ -253,7 +255,8 @@ func (t *attempt) execute(a *domain.Activity, intent *activity.Intent, ruling *d
 	return intent.Exec(t.ctx, ruling, activity.Env{
 		Tx: t.tx, ServerKeys: t.ServerKeys, ActivityID: a.ID,
 		UserID: a.Submitter().UserID, VerifiedBy: a.Submitter().VerifiedBy, CredentialType: t.who.credentialType, Credential: t.who.credentialKey, Home: a.DecidedBy,
-		Now: now, NewID: ids.New, Limits: *t.limits.Load(), Claims: a.Claims, Outbox: t.Outbox, Catalog: t.Catalog,
+		Address: t.address,
+		Now:     now, NewID: ids.New, Limits: *t.limits.Load(), Claims: a.Claims, Outbox: t.Outbox, Catalog: t.Catalog,
 		Origins: func() ([]string, error) {
 			org, err := t.tx.Organization()
 			if err != nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"net/netip"
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
@@ -30,10 +31,26 @@ func (e *Engine) authenticate(ctx context.Context, p proof, org string, r Reques
 	if err != nil {
 		return nil, err
 	}
-	if err := p.verify(ctx, c, r); err != nil || r.Admit == nil {
-		return c, err
+	if err := p.verify(ctx, c, r); err != nil {
+		return nil, err
+	}
+	if !c.organization.Admits(c.found.ipAllowlist, r.Address) {
+		return nil, notAdmitted(r.Address)
+	}
+	if r.Admit == nil {
+		return c, nil
 	}
 	return c, r.Admit(c.found.user.ID)
+}
+
+// notAdmitted refuses a request by where it comes from.
+func notAdmitted(from netip.Addr) error {
+	if !from.IsValid() {
+		return fault.New(fault.PermissionDenied, fault.ReasonForbidden,
+			"request not authorized: the IP allowlist of the organization is enabled, and it is not known which address this request is from")
+	}
+	return fault.New(fault.PermissionDenied, fault.ReasonForbidden,
+		"request not authorized: the IP allowlist of the organization does not let in requests of this credential from %s", from)
 }
 
 // authorizeSubmit refuses callers whose credential or whose organization is not

@@ -10,6 +10,7 @@ package engine
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -83,6 +84,8 @@ func (e *Engine) SetLimits(l domain.Limits) { e.limits.Store(&l) }
 type Request struct {
 	Header http.Header
 	Body   []byte
+	// Address is where it came from; not valid: that is not known.
+	Address netip.Addr
 	// Admit, if not nil, is asked once it is proven who sends the request, and
 	// may refuse it.
 	Admit func(userID string) error
@@ -147,7 +150,7 @@ func (e *Engine) Submit(ctx context.Context, endpoint *activity.Endpoint, r Requ
 	look := !submission.fresh || submission.tokenErr != nil
 	err = e.updateWithHome(ctx, caller, func(home, tx *store.Tx) error {
 		defer func() { look = true }()
-		t := &attempt{Engine: e, ctx: ctx, event: r.Event, home: home, tx: tx, submission: submission}
+		t := &attempt{Engine: e, ctx: ctx, event: r.Event, address: r.Address, home: home, tx: tx, submission: submission}
 		if t.who, err = caller.identify(home); err != nil {
 			return err
 		}

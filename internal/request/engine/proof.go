@@ -46,6 +46,7 @@ type principal struct {
 	credentialKey  string                // what the credential is found by
 	authenticator  *domain.Authenticator // passkeys
 	verifiedBy     *domain.VerifiedBy    // a verification token in place of a credential
+	ipAllowlist    *domain.IPAllowlist   // of the credential; nil: it has none
 }
 
 // readStamp reads the stamp of a request.

@@ -32,7 +32,9 @@ func (p *apiKeyProof) identify(tx *store.Tx) (*principal, error) {
 	if key.Expired(p.engine.Now()) {
 		return nil, expiredKey(key.PublicKey)
 	}
-	return &principal{user: user, credentialID: key.ID, credentialType: key.Type, credentialKey: credential}, nil
+	return &principal{
+		user: user, credentialID: key.ID, credentialType: key.Type, credentialKey: credential, ipAllowlist: key.IPAllowlist,
+	}, nil
 }
 
 func (p *apiKeyProof) verify(_ context.Context, _ *caller, r Request) error {

@@ -49,7 +49,7 @@ func (p *sessionProof) identify(tx *store.Tx) (*principal, error) {
 			return nil, expiredKey(k.PublicKey)
 		}
 	}
-	return &principal{user: user}, nil
+	return &principal{user: user, ipAllowlist: user.IPAllowlistOf(p.session.Credential)}, nil
 }
 
 func (p *sessionProof) verify(context.Context, *caller, Request) error { return nil } // readSession did

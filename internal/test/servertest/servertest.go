@@ -203,6 +203,15 @@ type Caller struct {
 	Key            client.PrivateKey
 	Stamper        client.Stamper
 	url            string
+	from           string // address, as a proxy would say; empty: it says nothing
+}
+
+// From is the caller at another address, if the server trusts proxies on this
+// machine.
+func (c *Caller) From(address string) *Caller {
+	there := *c
+	there.from = address
+	return &there
 }
 
 func (s *Server) stranger(t testing.TB, c client.Curve) *Caller {
@@ -371,7 +380,11 @@ func (c *Caller) stamped(t testing.TB, path string, body []byte) Reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Send(t, http.MethodPost, c.url+path, http.Header{name: {value}}, body)
+	header := http.Header{name: {value}}
+	if c.from != "" {
+		header.Set("X-Forwarded-For", c.from)
+	}
+	return Send(t, http.MethodPost, c.url+path, header, body)
 }
 
 // Send sends a request as it is.
