@@ -293,6 +293,35 @@ type CreateReadWriteSessionResult struct {
 	CredentialBundle string `json:"credentialBundle"`
 }
 
+// CreateSessionProfile submits create_session_profile: create a kind of session that is
+// limited by a condition. It cannot be changed or deleted.
+func (c *Client) CreateSessionProfile(ctx context.Context, p CreateSessionProfileParameters) (*CreateSessionProfileResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.CreateSessionProfile], to be sent as often as needed.
+func (p CreateSessionProfileParameters) Prepare(c *Client) (*Prepared[CreateSessionProfileResult], error) {
+	return prepare[CreateSessionProfileResult](c, "create_session_profile", "ACTIVITY_TYPE_CREATE_SESSION_PROFILE", "createSessionProfileResult", p)
+}
+
+// CreateSessionProfileParameters are the parameters of [Client.CreateSessionProfile].
+type CreateSessionProfileParameters struct {
+	// Name, unique in the organization; the session_type of its sessions.
+	SessionProfileName string `json:"sessionProfileName"`
+	// Condition, as in policies, that every activity of a session must fulfil.
+	Scope string `json:"scope"`
+	// How long sessions last at most; as the login says when absent. Optional.
+	ExpirationSeconds uint64 `json:"expirationSeconds,omitzero,string"`
+	// Human-readable notes. Optional.
+	Notes string `json:"notes,omitzero"`
+}
+
+// CreateSessionProfileResult is the result of [Client.CreateSessionProfile].
+type CreateSessionProfileResult struct {
+	// Id of the profile.
+	SessionProfileID string `json:"sessionProfileId"`
+}
+
 // CreateSmartContractInterface submits create_smart_contract_interface: describe a
 // contract by its ABI, or a program by its IDL; the newest description of an address
 // counts.
@@ -1306,7 +1335,8 @@ type OAuthLoginParameters struct {
 	ExpirationSeconds uint64 `json:"expirationSeconds,omitzero,string"`
 	// End the user's other logins. Optional.
 	InvalidateExisting bool `json:"invalidateExisting,omitzero"`
-	// Session profile; there are none here, leave it out. Optional.
+	// Session profile of the organization or its parent that limits the login; leave out for
+	// one that is not limited. Optional.
 	SessionProfileID string `json:"sessionProfileId,omitzero"`
 }
 
@@ -1375,7 +1405,8 @@ type OTPLoginParameters struct {
 	ExpirationSeconds uint64 `json:"expirationSeconds,omitzero,string"`
 	// End the user's other logins. Optional.
 	InvalidateExisting bool `json:"invalidateExisting,omitzero"`
-	// Session profile; there are none here, leave it out. Optional.
+	// Session profile of the organization or its parent that limits the login; leave out for
+	// one that is not limited. Optional.
 	SessionProfileID string `json:"sessionProfileId,omitzero"`
 	// Proof that the client holds the key that the token is bound to.
 	ClientSignature ClientSignature `json:"clientSignature"`
@@ -1630,7 +1661,8 @@ type StampLoginParameters struct {
 	ExpirationSeconds uint64 `json:"expirationSeconds,omitzero,string"`
 	// End the user's other logins. Optional.
 	InvalidateExisting bool `json:"invalidateExisting,omitzero"`
-	// Session profile; there are none here, leave it out. Optional.
+	// Session profile of the organization or its parent that limits the login; leave out for
+	// one that is not limited. Optional.
 	SessionProfileID string `json:"sessionProfileId,omitzero"`
 }
 

@@ -228,6 +228,39 @@ type GetPrivateKeyReply struct {
 	PrivateKey PrivateKeyRecord `json:"privateKey"`
 }
 
+// GetSessionProfile asks get_session_profile: read a session profile of the organization
+// or of its parent.
+func (c *Client) GetSessionProfile(ctx context.Context, q GetSessionProfileRequest) (*GetSessionProfileReply, error) {
+	return ask[GetSessionProfileReply](ctx, c, "/public/v1/query/get_session_profile", q)
+}
+
+// GetSessionProfileRequest is what [Client.GetSessionProfile] asks.
+type GetSessionProfileRequest struct {
+	// Profile to read.
+	SessionProfileID string `json:"sessionProfileId"`
+}
+
+// GetSessionProfileReply is the reply to [Client.GetSessionProfile].
+type GetSessionProfileReply struct {
+	// The profile.
+	SessionProfile SessionProfileRecord `json:"sessionProfile"`
+}
+
+// GetSessionProfiles asks get_session_profiles: read the session profiles of the
+// organization and of its parent.
+func (c *Client) GetSessionProfiles(ctx context.Context, q GetSessionProfilesRequest) (*GetSessionProfilesReply, error) {
+	return ask[GetSessionProfilesReply](ctx, c, "/public/v1/query/get_session_profiles", q)
+}
+
+// GetSessionProfilesRequest is what [Client.GetSessionProfiles] asks.
+type GetSessionProfilesRequest struct{}
+
+// GetSessionProfilesReply is the reply to [Client.GetSessionProfiles].
+type GetSessionProfilesReply struct {
+	// Profiles in the order of creation, the organization's own first.
+	SessionProfiles []SessionProfileRecord `json:"sessionProfiles"`
+}
+
 // GetSmartContractInterface asks get_smart_contract_interface: read the description of a
 // contract.
 func (c *Client) GetSmartContractInterface(ctx context.Context, q GetSmartContractInterfaceRequest) (*GetSmartContractInterfaceReply, error) {

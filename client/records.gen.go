@@ -172,6 +172,8 @@ type Credential struct {
 	PublicKey string `json:"publicKey"`
 	// What the credential is.
 	Type string `json:"type"`
+	// Session profile that limits the credential; absent: it is not limited. Optional.
+	SessionProfileID string `json:"sessionProfileId,omitzero"`
 }
 
 // EmailAuthCustomization is a record that operations share.
@@ -610,6 +612,24 @@ type Secret struct {
 	StaticProperties []KeyValue `json:"staticProperties"`
 	// When it was imported, in milliseconds since the Unix epoch.
 	CreatedAtUnixMs uint64 `json:"createdAtUnixMs,string"`
+}
+
+// SessionProfileRecord is a record that operations share.
+type SessionProfileRecord struct {
+	// Id of the profile.
+	SessionProfileID string `json:"sessionProfileId"`
+	// Its name.
+	SessionProfileName string `json:"sessionProfileName"`
+	// Condition that every activity of its sessions must fulfil.
+	Scope string `json:"scope"`
+	// How long its sessions last at most; absent: as the login says. Optional.
+	ExpirationSeconds uint64 `json:"expirationSeconds,omitzero,string"`
+	// Human-readable notes. Optional.
+	Notes string `json:"notes,omitzero"`
+	// When it was created.
+	CreatedAt Timestamp `json:"createdAt"`
+	// The same: it never changes.
+	UpdatedAt Timestamp `json:"updatedAt"`
 }
 
 // Signature is a record that operations share.

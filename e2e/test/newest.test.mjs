@@ -161,6 +161,32 @@ describe(`the newest calls on ${storeName}`, () => {
         await root.run('removeIpAllowlist', { publicKey: robot.apiPublicKey });
       });
 
+      it('sessions that are limited by a profile', async () => {
+        const scope = "activity.action == 'SIGN'";
+        const { sessionProfileId } = await root.run('createSessionProfile', {
+          sessionProfileName: `${label} signing`,
+          scope,
+          expirationSeconds: '600',
+          notes: 'for pages',
+        });
+        const { sessionProfile } = await root.query('getSessionProfile', { sessionProfileId });
+        assert.equal(sessionProfile.scope, scope);
+        const { sessionProfiles } = await root.query('getSessionProfiles');
+        assert.ok(sessionProfiles.some((one) => one.sessionProfileId === sessionProfileId));
+
+        const key = newKey();
+        const { session } = await root.run('stampLogin', { publicKey: key.apiPublicKey, sessionProfileId });
+        const claims = JSON.parse(atob(session.split('.')[1]));
+        assert.deepEqual(
+          [claims.session_type, claims.session_profile_id, claims.scope],
+          [`${label} signing`, sessionProfileId, scope],
+        );
+        const limited = connectUser(flavour, held.dev, key);
+        await limited.query('getWhoami');
+        const tag = { userTagName: `${label} out of scope`, userIds: [] };
+        await assert.rejects(limited.run('createUserTag', tag), /scope of the session profile/);
+      });
+
       it('what happened to a mail', async () => {
         const contact = `${label.replaceAll(' ', '.')}@example.com`;
         await root.run('initOtp', { otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Test' });

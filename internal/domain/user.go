@@ -79,6 +79,7 @@ type APIKey struct {
 	Type              CredentialType `json:"type"`
 	ExpirationSeconds uint64         `json:"expirationSeconds,omitzero"` // 0: never expires
 	IPAllowlist       *IPAllowlist   `json:"ipAllowlist,omitzero"`       // in place of the organization's; nil: that one
+	Scope             *SessionScope  `json:"scope,omitzero"`             // of a login with a profile; nil: it may do all that its user may
 	CreatedAt         time.Time      `json:"createdAt"`
 	UpdatedAt         time.Time      `json:"updatedAt"`
 }

@@ -42,14 +42,19 @@ type Login struct {
 	PublicKey      string
 	UserID         string
 	OrganizationID string
+	Profile        *domain.SessionProfile // nil: the session is not limited
 }
 
 // WriteLogin signs a login. Clients decode the payload with a reader of plain
 // base64, so it must not need the two characters in which base64url differs:
 // see plain.
 func WriteLogin(s Signer, l Login) (string, error) {
-	payload := fmt.Sprintf(`{"exp":%d,"public_key":%s,"session_type":"SESSION_TYPE_READ_WRITE","user_id":%s,"organization_id":%s}`,
-		l.ExpiresAt.Unix(), plain(l.PublicKey), plain(l.UserID), plain(l.OrganizationID))
+	kind, profile := "SESSION_TYPE_READ_WRITE", ""
+	if p := l.Profile; p != nil {
+		kind, profile = p.Name, fmt.Sprintf(`,"session_profile_id":%s,"scope":%s`, plain(p.ID), plain(p.Scope))
+	}
+	payload := fmt.Sprintf(`{"exp":%d,"public_key":%s,"session_type":%s,"user_id":%s,"organization_id":%s%s}`,
+		l.ExpiresAt.Unix(), plain(l.PublicKey), plain(kind), plain(l.UserID), plain(l.OrganizationID), profile)
 	return write(s.SignSession, loginHeader, payload)
 }
 

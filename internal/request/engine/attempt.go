@@ -51,7 +51,7 @@ func (t *attempt) submitOrReplay(look bool) (*Reply, error) {
 		return nil, t.submission.tokenErr
 	}
 	record := t.submission.record(t.submission.vote(t.who, domain.VoteApproved, now))
-	if err := t.settle(record, t.submission.intent, now); err != nil {
+	if err := t.settleWithinScope(record, now); err != nil {
 		return nil, err
 	}
 	if err := t.omitRefused(record, now); err != nil {
@@ -65,6 +65,21 @@ func (t *attempt) submitOrReplay(look bool) (*Reply, error) {
 		return nil, err
 	}
 	return t.answer(record)
+}
+
+// settleWithinScope settles a new activity, unless the session of its submitter is
+// too narrow for it.
+func (t *attempt) settleWithinScope(a *domain.Activity, now time.Time) error {
+	err := t.withinScope(t.submission.intent)
+	if err == nil {
+		return t.settle(a, t.submission.intent, now)
+	}
+	refusal, ok := refused(err)
+	if !ok {
+		return err
+	}
+	a.Refused = true
+	return fail(a, refusal)
 }
 
 // replay handles bytes that are recorded already. From another user they are an
@@ -102,7 +117,7 @@ func (t *attempt) takeOver(recorded *domain.Activity) (*Reply, error) {
 	taken.Votes = append(taken.Votes, t.submission.vote(t.who, domain.VoteApproved, now))
 	taken.Failure, taken.Refused, taken.Claims, taken.UpdatedAt = nil, false, t.submission.claims, now
 	taken.Body, taken.Intent, taken.Omitted = string(t.submission.body), t.submission.intent.JSON, 0
-	if err := t.settle(&taken, t.submission.intent, now); err != nil {
+	if err := t.settleWithinScope(&taken, now); err != nil {
 		return nil, err
 	}
 	if taken.Refused {

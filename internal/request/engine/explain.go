@@ -93,6 +93,15 @@ func (t *attempt) explain(asked *ExplainRequest, intent *activity.Intent, now ti
 	if err != nil {
 		return nil, err
 	}
+	if asked.Approvers == nil {
+		if err := t.withinScope(intent); err != nil {
+			refusal, ok := refused(err)
+			if !ok {
+				return nil, err
+			}
+			return &ExplainReply{Outcome: "DENY", Reason: refusal.Message, Policies: []ExplainedPolicy{}, CanApprove: []ExplainedVoter{}}, nil
+		}
+	}
 	if input.By == decide.Self {
 		return explainSelf(input)
 	}

@@ -47,6 +47,7 @@ type principal struct {
 	authenticator  *domain.Authenticator // passkeys
 	verifiedBy     *domain.VerifiedBy    // a verification token in place of a credential
 	ipAllowlist    *domain.IPAllowlist   // of the credential; nil: it has none
+	scope          *domain.SessionScope  // of the session; nil: it is not limited
 }
 
 // readStamp reads the stamp of a request.

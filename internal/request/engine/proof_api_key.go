@@ -33,7 +33,8 @@ func (p *apiKeyProof) identify(tx *store.Tx) (*principal, error) {
 		return nil, expiredKey(key.PublicKey)
 	}
 	return &principal{
-		user: user, credentialID: key.ID, credentialType: key.Type, credentialKey: credential, ipAllowlist: key.IPAllowlist,
+		user: user, credentialID: key.ID, credentialType: key.Type, credentialKey: credential,
+		ipAllowlist: key.IPAllowlist, scope: key.Scope,
 	}, nil
 }
 

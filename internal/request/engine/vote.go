@@ -14,6 +14,9 @@ import (
 
 // vote handles a request that votes on an activity.
 func (t *attempt) vote() (*Reply, error) {
+	if err := t.withinScope(t.submission.intent); err != nil {
+		return nil, err
+	}
 	ballot := t.submission.intent.Ballot
 	known, err := t.tx.Waiting().Lookup(strings.TrimPrefix(ballot.Fingerprint, "sha256:"))
 	if err != nil {
@@ -60,6 +63,10 @@ func (t *attempt) addVote(a *domain.Activity, selection domain.Selection, messag
 	}
 	intent, err := t.reopen(a)
 	if err != nil {
+		return nil, err
+	}
+	// A vote is a part in what it is on.
+	if err := t.withinScope(intent); err != nil {
 		return nil, err
 	}
 	now := t.Now()

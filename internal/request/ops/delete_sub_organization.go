@@ -112,6 +112,9 @@ func clearOrganization(e activity.Env) error {
 		},
 		func() error { return deleteAll(e.Tx.Users(), func(u *domain.User) string { return u.ID }) },
 		func() error { return deleteAll(e.Tx.Tags(), func(t *domain.Tag) string { return t.ID }) },
+		func() error {
+			return deleteAll(e.Tx.SessionProfiles(), func(p *domain.SessionProfile) string { return p.ID })
+		},
 		func() error { return deleteAll(e.Tx.Policies(), func(p *domain.Policy) string { return p.ID }) },
 		func() error {
 			return deleteAll(e.Tx.ContractInterfaces(), func(c *domain.ContractInterface) string { return c.ID })

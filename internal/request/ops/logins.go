@@ -27,14 +27,13 @@ type newKey struct {
 	name       string
 	publicKey  string // compressed hex
 	seconds    schema.Uint64
-	invalidate bool // the other keys of this kind
+	invalidate bool                   // the other keys of this kind
+	profile    *domain.SessionProfile // nil: the login is not limited
 }
 
 // logIn gives the user the key and returns its id and its end.
 func logIn(e activity.Env, userID string, k newKey) (id string, ends time.Time, err error) {
-	if k.seconds == 0 {
-		k.seconds = loginSeconds
-	}
+	k.seconds = k.lifetime()
 	ends, err = endOf(e.Now, k.seconds)
 	if err != nil {
 		return "", ends, err
@@ -42,6 +41,9 @@ func logIn(e activity.Env, userID string, k newKey) (id string, ends time.Time, 
 	key := domain.APIKey{
 		ID: e.NewID(), Name: k.name, PublicKey: k.publicKey, Type: k.kind,
 		ExpirationSeconds: uint64(k.seconds), CreatedAt: e.Now, UpdatedAt: e.Now,
+	}
+	if k.profile != nil {
+		key.Scope = &domain.SessionScope{ProfileID: k.profile.ID, Scope: k.profile.Scope}
 	}
 	return key.ID, ends, e.Tx.Users().Edit(userID, func(u *domain.User) error {
 		if k.invalidate {
@@ -56,6 +58,21 @@ func logIn(e activity.Env, userID string, k newKey) (id string, ends time.Time, 
 		u.UpdatedAt = e.Now
 		return nil
 	})
+}
+
+// lifetime is the shorter of what the login and its profile say.
+func (k newKey) lifetime() schema.Uint64 {
+	var most schema.Uint64
+	if k.profile != nil {
+		most = schema.Uint64(k.profile.ExpirationSeconds)
+	}
+	switch {
+	case k.seconds == 0 && most == 0:
+		return loginSeconds
+	case k.seconds == 0 || most > 0 && most < k.seconds:
+		return most
+	}
+	return k.seconds
 }
 
 // endOf is the end of what lasts for a number of seconds. Clients read it as a
@@ -85,9 +102,9 @@ func sealedLogIn(e activity.Env, userID, target string, k newKey) (id, bundle st
 }
 
 // session writes the token that a client keeps of a login.
-func session(e activity.Env, userID, publicKey string, ends time.Time) (string, error) {
+func session(e activity.Env, userID string, k newKey, ends time.Time) (string, error) {
 	return token.WriteLogin(e.ServerKeys, token.Login{
-		ExpiresAt: ends, PublicKey: publicKey, UserID: userID, OrganizationID: e.Tx.Org(),
+		ExpiresAt: ends, PublicKey: k.publicKey, UserID: userID, OrganizationID: e.Tx.Org(), Profile: k.profile,
 	})
 }
 
@@ -97,14 +114,13 @@ type LoginResult struct {
 }
 
 // loginWith logs the user in with a key that the client made.
-func loginWith(e activity.Env, userID, publicKey string, seconds schema.Uint64, invalidate bool) (LoginResult, error) {
-	_, ends, err := logIn(e, userID, newKey{
-		kind: domain.CredentialLogin, name: defaultName("Login", e), publicKey: publicKey, seconds: seconds, invalidate: invalidate,
-	})
+func loginWith(e activity.Env, userID string, k newKey) (LoginResult, error) {
+	k.kind, k.name = domain.CredentialLogin, defaultName("Login", e)
+	_, ends, err := logIn(e, userID, k)
 	if err != nil {
 		return LoginResult{}, err
 	}
-	text, err := session(e, userID, publicKey, ends)
+	text, err := session(e, userID, k, ends)
 	return LoginResult{Session: text}, err
 }
 
@@ -143,18 +159,17 @@ func requireFeature(e activity.Env, name domain.FeatureName) error {
 	return nil
 }
 
-// SessionProfile names a restricted kind of session.
+// SessionProfile names a limited kind of session.
 type SessionProfile struct {
-	SessionProfileID string `json:"sessionProfileId,omitzero" check:"uuid,unsampled" doc:"Session profile; there are none here, leave it out."`
+	SessionProfileID string `json:"sessionProfileId,omitzero" check:"uuid,unsampled" doc:"Session profile of the organization or its parent that limits the login; leave out for one that is not limited."`
 }
 
-// refuse says that there are no profiles: a login that should be restricted
-// must not become an unrestricted one.
-func (p *SessionProfile) refuse() error {
+// find returns the profile, nil when the login names none.
+func (p *SessionProfile) find(tx *store.Tx) (*domain.SessionProfile, error) {
 	if p.SessionProfileID == "" {
-		return nil
+		return nil, nil
 	}
-	return fault.Missing("no session profile with id %s; this server has none", p.SessionProfileID)
+	return tx.SessionProfile(p.SessionProfileID)
 }
 
 // mailKey gives the user with the address a key and mails it there.

@@ -38,7 +38,8 @@ func (p *OauthLoginParams) Check(problems *schema.Problems) {
 }
 
 func oauthLogin(_ context.Context, e activity.Env, p *OauthLoginParams) (LoginResult, error) {
-	if err := p.refuse(); err != nil {
+	profile, err := p.find(e.Tx)
+	if err != nil {
 		return LoginResult{}, err
 	}
 	user, err := userOfToken(e, p.OidcToken, p.PublicKey)
@@ -49,5 +50,5 @@ func oauthLogin(_ context.Context, e activity.Env, p *OauthLoginParams) (LoginRe
 	if err != nil {
 		return LoginResult{}, err
 	}
-	return loginWith(e, user.ID, key.String(), p.ExpirationSeconds, p.InvalidateExisting)
+	return loginWith(e, user.ID, newKey{publicKey: key.String(), seconds: p.ExpirationSeconds, invalidate: p.InvalidateExisting, profile: profile})
 }

@@ -70,7 +70,8 @@ func (p *OTPLoginParamsV2) Check(problems *schema.Problems) {
 }
 
 func otpLogin(e activity.Env, p *OTPLoginBase, signature *ClientSignature) (LoginResult, error) {
-	if err := p.refuse(); err != nil {
+	profile, err := p.find(e.Tx)
+	if err != nil {
 		return LoginResult{}, err
 	}
 	v, err := readVerification(e, p.VerificationToken)
@@ -103,5 +104,5 @@ func otpLogin(e activity.Env, p *OTPLoginBase, signature *ClientSignature) (Logi
 	if err != nil {
 		return LoginResult{}, err
 	}
-	return loginWith(e, user.ID, p.PublicKey, p.ExpirationSeconds, p.InvalidateExisting)
+	return loginWith(e, user.ID, newKey{publicKey: p.PublicKey, seconds: p.ExpirationSeconds, invalidate: p.InvalidateExisting, profile: profile})
 }

@@ -23,13 +23,16 @@ var StampLogin = activity.Op[StampLoginParams, LoginResult]{
 	Facts:   func(f activity.Facts, p *StampLoginParams) error { return p.sessionFacts(f) },
 	Adds:    func(p *StampLoginParams) decide.Added { return addedLogin(p.ExpirationSeconds) },
 	Exec: func(_ context.Context, e activity.Env, p *StampLoginParams) (LoginResult, error) {
-		if err := p.refuse(); err != nil {
+		profile, err := p.find(e.Tx)
+		if err != nil {
 			return LoginResult{}, err
 		}
 		if err := useAttestation(e); err != nil {
 			return LoginResult{}, err
 		}
-		return loginWith(e, e.UserID, p.PublicKey, p.ExpirationSeconds, p.InvalidateExisting)
+		return loginWith(e, e.UserID, newKey{
+			publicKey: p.PublicKey, seconds: p.ExpirationSeconds, invalidate: p.InvalidateExisting, profile: profile,
+		})
 	},
 }
 

@@ -29,6 +29,8 @@ func Time(t time.Time) Timestamp {
 type Credential struct {
 	PublicKey string                `json:"publicKey" check:"required" doc:"Public key: hex for API keys, base64url of the COSE key for passkeys."`
 	Type      domain.CredentialType `json:"type" check:"required" doc:"What the credential is."`
+	// Of a login with a session profile.
+	SessionProfileID string `json:"sessionProfileId,omitzero" doc:"Session profile that limits the credential; absent: it is not limited."`
 }
 
 // APIKey is an API key of a user.
@@ -97,8 +99,12 @@ type Tag struct {
 
 // OfAPIKey renders an API key.
 func OfAPIKey(k domain.APIKey) APIKey {
+	credential := Credential{PublicKey: k.PublicKey, Type: k.Type}
+	if k.Scope != nil {
+		credential.SessionProfileID = k.Scope.ProfileID
+	}
 	return APIKey{
-		Credential: Credential{PublicKey: k.PublicKey, Type: k.Type},
+		Credential: credential,
 		APIKeyID:   k.ID, APIKeyName: k.Name,
 		CreatedAt: Time(k.CreatedAt), UpdatedAt: Time(k.UpdatedAt),
 		ExpirationSeconds: schema.Uint64(k.ExpirationSeconds),
