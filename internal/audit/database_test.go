@@ -13,6 +13,7 @@ import (
 
 	"latchkey/internal/audit"
 	"latchkey/internal/server"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 	"latchkey/internal/test/servertest"
 )
@@ -185,7 +186,7 @@ func audited(t testing.TB, storeURL string) (audit.Counts, []store.Finding) {
 		t.Fatal(err)
 	}
 	defer image.Close()
-	v, keys, err := server.OpenRowKeys(ctx, image, servertest.MasterKey(t, storeURL), "")
+	v, keys, err := server.OpenRowKeys(ctx, image, &config.Config{MasterKey: servertest.MasterKey(t, storeURL)})
 	if err != nil {
 		return audit.Counts{}, []store.Finding{{Org: "instance", Kind: "sealed", What: err.Error()}}
 	}

@@ -32,8 +32,8 @@ type DeclaredKind interface {
 func DeclaredKinds() []DeclaredKind {
 	return []DeclaredKind{
 		&organizations, &users, &tags, &policies, &contractInterfaces, &waiting, &otps, &wrongCodes,
-		&wallets, &walletAccounts, &privateKeys, &importTargets,
-		&knownOrganizations, &installations, &messages, &tokenUses,
+		&wallets, &walletAccounts, &privateKeys, &secrets, &importTargets, &sessionProfiles,
+		&knownOrganizations, &installations, &messages, &mailEvents, &tokenUses,
 	}
 }
 

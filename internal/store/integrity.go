@@ -19,7 +19,7 @@ const (
 	isGone     = "it is missing"
 	// restIncomplete is of the sum that many kinds share.
 	restIncomplete = "rows are missing, were added or were put back from an earlier time, among wallets, accounts, private keys, sealed keys, contract interfaces, votes that wait, codes, imports, and their indexes"
-	misplaced  = "an index names a record that does not have this key"
+	misplaced      = "an index names a record that does not have this key"
 	// otherVersion is of a head that was put back, or of a version that was.
 	otherVersion = "the head is not that of the organization's version: one of the two was changed or put back from an earlier time"
 )

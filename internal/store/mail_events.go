@@ -12,7 +12,7 @@ import (
 // that are over are deleted from the front.
 
 var mailEvents = Kind[domain.MailEvent]{
-	Name: "mail-event", Label: "mail event",
+	Name: "mail-event", Label: "mail event", Unguarded: true,
 	ID: func(e *domain.MailEvent) string { return mailEventsOf(e.Day(), e.OrganizationID, e.Recipient) + e.ID },
 }
 
@@ -41,16 +41,24 @@ func (tx *Tx) noteMail(m *domain.Message) error {
 // sent to a recipient, in the order of events.
 func (tx *Tx) MailEventsOn(day, recipient string) ([]*domain.MailEvent, error) {
 	prefix := mailEventsOf(day, tx.org, recipient)
-	items, err := tx.store.driver.Scan(tx.ctx, outboxOrg, mailEvents.Name, Range{From: prefix, To: prefix + "\x7f"})
+	rows, err := tx.store.rowsOf(outboxOrg)
 	if err != nil {
 		return nil, err
 	}
-	events := make([]*domain.MailEvent, len(items))
-	for i, item := range items {
-		events[i] = new(domain.MailEvent)
-		if err := json.Unmarshal(item.Body, events[i]); err != nil {
+	items, err := rows.scan(tx.ctx, mailEvents.Name, Range{From: prefix, To: prefix + "\x7f"})
+	if err != nil {
+		return nil, err
+	}
+	events := make([]*domain.MailEvent, 0, len(items))
+	for _, item := range items {
+		if item.Body == nil {
+			continue // not ours
+		}
+		event := new(domain.MailEvent)
+		if err := json.Unmarshal(item.Body, event); err != nil {
 			return nil, damaged(outboxOrg, mailEvents.Name, item.ID, err)
 		}
+		events = append(events, event)
 	}
 	return events, nil
 }

@@ -36,12 +36,16 @@ func (tx *Tx) SessionProfile(id string) (*domain.SessionProfile, error) {
 		return nil, err
 	}
 	if org.ParentID != "" {
-		body, err := tx.store.driver.Get(tx.ctx, org.ParentID, sessionProfiles.Name, id)
+		parent, err := tx.store.rowsOf(org.ParentID)
 		if err != nil {
 			return nil, err
 		}
-		if body != nil {
-			return decodeSessionProfile(org.ParentID, id, body)
+		row, err := parent.get(tx.ctx, sessionProfiles.Name, id)
+		if err != nil {
+			return nil, err
+		}
+		if row != nil {
+			return decodeSessionProfile(org.ParentID, id, row.Body)
 		}
 	}
 	return nil, fault.Missing("no session profile with id %s in this organization or its parent", id)
@@ -57,11 +61,18 @@ func (tx *Tx) UsableSessionProfiles() ([]*domain.SessionProfile, error) {
 	if err != nil || org.ParentID == "" {
 		return all, err
 	}
-	items, err := tx.store.driver.Scan(tx.ctx, org.ParentID, sessionProfiles.Name, Range{})
+	parent, err := tx.store.rowsOf(org.ParentID)
+	if err != nil {
+		return nil, err
+	}
+	items, err := parent.scan(tx.ctx, sessionProfiles.Name, Range{})
 	if err != nil {
 		return nil, err
 	}
 	for _, item := range items {
+		if item.Body == nil {
+			continue // not ours
+		}
 		p, err := decodeSessionProfile(org.ParentID, item.ID, item.Body)
 		if err != nil {
 			return nil, err
