@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test generate lint fuzz e2e examples bench microbench clean
+.PHONY: build run test generate lint fuzz tamper e2e examples bench microbench clean
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -26,6 +26,11 @@ lint:
 # FUZZTIME=1m make fuzz looks longer.
 fuzz:
 	scripts/fuzz
+
+# 10,000 random changes of a database of each kind, each of which must be noticed.
+# LATCHKEY_TEST_SEED repeats a run.
+tamper:
+	LATCHKEY_TEST_CHANGES=$${LATCHKEY_TEST_CHANGES:-10000} go test -trimpath -timeout 3h -v -run TestRandomChanges ./internal/audit
 
 e2e: build
 	scripts/e2e

@@ -1,0 +1,84 @@
+package audit_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"latchkey/client"
+	"latchkey/internal/domain"
+	"latchkey/internal/ids"
+	"latchkey/internal/proof/stamp"
+	"latchkey/internal/server/config"
+	"latchkey/internal/store"
+	"latchkey/internal/test/servertest"
+)
+
+// BenchmarkVerify audits an organization with many activities.
+func BenchmarkVerify(b *testing.B) {
+	const activities = 20_000
+	url := servertest.SQLite(b)
+	fill(b, url, activities)
+	b.ResetTimer()
+	for range b.N {
+		if counts, found := audited(b, url); counts.Signatures < activities || len(found) > 0 {
+			b.Fatalf("%+v: %+v", counts, found)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/activities, "ns/activity")
+}
+
+// fill records activities, each with a signature of its own.
+func fill(b testing.TB, url string, activities int) {
+	s := servertest.Start(b, url, config.Default())
+	key, err := client.GenerateKey(client.P256)
+	if err != nil {
+		b.Fatal(err)
+	}
+	const writers = 64
+	var working sync.WaitGroup
+	for first := range writers {
+		working.Go(func() {
+			for n := first; n < activities; n += writers {
+				if err := record(b, s, key, n); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	working.Wait()
+	s.Stop(b)
+}
+
+// signature is that of a stamp over the body.
+func signature(b testing.TB, key client.PrivateKey, body string) string {
+	name, value, err := key.Stamper().Stamp([]byte(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	sent, err := stamp.Read(http.Header{name: {value}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return sent.Signature
+}
+
+func record(b testing.TB, s *servertest.Server, key client.PrivateKey, n int) error {
+	now := time.Now()
+	body := fmt.Sprintf(`{"type":"ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2","timestampMs":"%d","organizationId":%q,"parameters":{"signWith":"0x0a4Ac4a18a97327308DE692bfc66E107753723EB","payload":"%064x","encoding":"PAYLOAD_ENCODING_HEXADECIMAL","hashFunction":"HASH_FUNCTION_NO_OP"}}`,
+		now.UnixMilli(), s.Root.OrganizationID, n)
+	a := &domain.Activity{
+		ID: ids.New(), OrganizationID: s.Root.OrganizationID, Type: "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2",
+		Status: domain.StatusCompleted, TimestampMs: now.UnixMilli(), Fingerprint: sha256.Sum256([]byte(body)),
+		Body: body, Intent: []byte(`{}`), Result: []byte(`{"r":"00","s":"00","v":"00"}`), CreatedAt: now, UpdatedAt: now,
+		Votes: []domain.Vote{{
+			ID: ids.New(), UserID: s.Root.UserID, UserName: "Root user", Selection: domain.VoteApproved,
+			PublicKey: key.PublicKey(), Signature: signature(b, key, body), Scheme: string(stamp.P256), CreatedAt: now,
+		}},
+	}
+	return s.Store.Update(b.Context(), s.Root.OrganizationID, func(tx *store.Tx) error { return tx.Record(a) })
+}
