@@ -12,6 +12,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"latchkey/internal/audit"
+	"latchkey/internal/keys/vault"
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
@@ -191,12 +192,18 @@ func audited(t testing.TB, storeURL string) (audit.Counts, []store.Finding) {
 		return audit.Counts{}, []store.Finding{{Org: "instance", Kind: "sealed", What: err.Error()}}
 	}
 	defer v.Close()
+	return auditedWith(t, image, keys)
+}
+
+// auditedWith audits with keys, or without.
+func auditedWith(t testing.TB, image store.Image, keys *vault.RowKeys) (audit.Counts, []store.Finding) {
+	t.Helper()
 	var found []store.Finding
 	run := audit.Audit{Image: image, Keys: keys, Found: func(f store.Finding) error {
 		found = append(found, f)
 		return nil
 	}}
-	counts, err := run.Run(ctx)
+	counts, err := run.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
