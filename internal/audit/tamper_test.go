@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"latchkey/internal/server"
 	"latchkey/internal/store"
 	"latchkey/internal/test/servertest"
 )
@@ -324,4 +326,24 @@ func (c tampering) checkTold(t *testing.T, s *servertest.Server) {
 	if !regexp.MustCompile(`(?m)^latchkey_integrity_failures_total [1-9]`).Match(metrics.Body) {
 		t.Error("it is not counted")
 	}
+}
+
+// TestSweepGoesOn: an organization that is damaged, or that another program has
+// made up, does not keep the secrets of others from being deleted.
+func TestSweepGoesOn(t *testing.T) {
+	servertest.EachStore(t, func(t *testing.T, url string) {
+		w := newWorld(t, url)
+		s := w.start(t)
+		for _, c := range []*servertest.Caller{w.root, w.stranger} {
+			s.As(c).Submit(t, "init_import_wallet", m{"userId": c.UserID})
+		}
+		w.db.exec(`INSERT INTO items (org, kind, id, body) VALUES ('instance', 'expiring', '0', $1)`, []byte("x"))
+		w.db.exec(`DELETE FROM items WHERE org = $1 AND kind = 'head'`, w.root.OrganizationID)
+		s.Stop(t)
+		s = w.start(t)
+		dropped, err := server.Sweep(t.Context(), s.Store, time.Now().Add(48*time.Hour))
+		if err == nil || dropped != 1 {
+			t.Errorf("%d were deleted of one that can be: %v", dropped, err)
+		}
+	})
 }

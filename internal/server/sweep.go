@@ -1,10 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"latchkey/internal/domain"
+	"latchkey/internal/fault"
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/outbox"
 	"latchkey/internal/store"
@@ -46,24 +50,17 @@ func (s *Server) sweep(ctx context.Context) {
 func Sweep(ctx context.Context, s *store.Store, now time.Time) (dropped int, err error) {
 	err = each(ctx, s.Expiring, func(org string) error {
 		n, err := sweepOrganization(ctx, s, org, now)
-		dropped += n
+		if err == nil {
+			dropped += n
+		}
 		return err
 	})
-	if err != nil {
-		return dropped, err
-	}
-	n, err := sweepTokenUses(ctx, s, now)
-	dropped += n
-	if err != nil {
-		return dropped, err
-	}
-	n, err = sweepMailEvents(ctx, s, now)
-	dropped += n
-	if err != nil {
-		return dropped, err
-	}
-	n, err = outbox.DeleteExpired(ctx, s, now, sweepAfter)
-	return dropped + n, err
+	n, ended := sweepTokenUses(ctx, s, now)
+	dropped, err = dropped+n, errors.Join(err, ended)
+	n, ended = sweepMailEvents(ctx, s, now)
+	dropped, err = dropped+n, errors.Join(err, ended)
+	n, ended = outbox.DeleteExpired(ctx, s, now, sweepAfter)
+	return dropped + n, errors.Join(err, ended)
 }
 
 // sweepMailEvents forgets what happened to mails on days that are over.
@@ -176,23 +173,36 @@ func sweepWrongCodes(tx *store.Tx, now time.Time) (dropped int, left bool, err e
 	return dropped, dropped < len(counts), nil
 }
 
-// each visits every organization of a list that is read page by page.
+// each visits every organization of a list that is read page by page. What is
+// wrong with one of them alone is returned when the others were visited.
 func each(ctx context.Context, list func(ctx context.Context, after string, limit int) ([]string, error), visit func(org string) error) error {
 	const page = 100
 	var after string
+	var failed error
 	for {
 		orgs, err := list(ctx, after, page)
 		if err != nil {
-			return err
+			return cmp.Or(failed, err)
 		}
 		for _, org := range orgs {
-			if err := visit(org); err != nil {
+			err := visit(org)
+			if err != nil && !ofOneOrganization(err) {
 				return err
+			}
+			if err != nil && failed == nil {
+				failed = fmt.Errorf("organization %s: %w", org, err)
 			}
 			after = org
 		}
 		if len(orgs) < page {
-			return nil
+			return failed
 		}
 	}
+}
+
+// ofOneOrganization reports whether an error says that what is stored of an
+// organization is damaged, which is no reason to leave out the others.
+func ofOneOrganization(err error) bool {
+	refusal, ok := fault.As(err)
+	return ok && refusal.Code == fault.DataLoss || errors.Is(err, store.ErrNoOrganization)
 }
