@@ -328,6 +328,30 @@ func (c tampering) checkTold(t *testing.T, s *servertest.Server) {
 	}
 }
 
+// TestDamagedPage: activities that are damaged do not hide older ones, not even if
+// they fill a page.
+func TestDamagedPage(t *testing.T) {
+	servertest.EachStore(t, func(t *testing.T, url string) {
+		w := newWorld(t, url)
+		var ids []string // newest first
+		for _, e := range slices.Backward(w.now.entries) {
+			if e.org == w.root.OrganizationID {
+				ids = append(ids, e.id)
+			}
+		}
+		for _, id := range ids[1:6] {
+			w.db.exec(`UPDATE activities SET status = 'X' WHERE org = $1 AND id = $2`, w.root.OrganizationID, id)
+		}
+		s := w.start(t)
+		for _, c := range []struct{ cursor, from, want string }{{"after", ids[0], ids[6]}, {"before", ids[6], ids[0]}} {
+			page := s.As(w.root).Query(t, "list_activities", m{"paginationOptions": m{"limit": "2", c.cursor: c.from}}).Get("activities")
+			if len(page.List()) == 0 || !strings.Contains(fmt.Sprint(page), c.want) {
+				t.Errorf("%s %s: %v", c.cursor, c.from, page)
+			}
+		}
+	})
+}
+
 // TestSweepGoesOn: an organization that is damaged, or that another program has
 // made up, does not keep the secrets of others from being deleted.
 func TestSweepGoesOn(t *testing.T) {

@@ -111,12 +111,32 @@ func (tx *Tx) Recorded(timestampMs int64, fingerprint Fingerprint) (*domain.Acti
 	return tx.activityOf(tx.store.driver.Recorded(tx.ctx, tx.org, timestampMs, fingerprint))
 }
 
-// Activities lists activities, newest first.
+// Activities lists activities, newest first. Those that are not ours are left out;
+// a page that would be empty for that continues with the next, because callers
+// take an empty one for the end.
 func (tx *Tx) Activities(q ActivityQuery) ([]*domain.Activity, error) {
-	found, err := tx.store.driver.Activities(tx.ctx, tx.org, q)
-	if err != nil {
-		return nil, err
+	for {
+		found, err := tx.store.driver.Activities(tx.ctx, tx.org, q)
+		if err != nil {
+			return nil, err
+		}
+		list, err := tx.activitiesOf(found)
+		if err != nil || len(list) > 0 || len(found) == 0 {
+			return list, err
+		}
+		next := &q.After
+		last := found[len(found)-1].ID
+		if q.Backwards() {
+			next, last = &q.Before, found[0].ID
+		}
+		if last == "" || last == *next {
+			return nil, tx.store.refusal(activityKind) // no id to continue after
+		}
+		*next = last
 	}
+}
+
+func (tx *Tx) activitiesOf(found []ActivityRow) ([]*domain.Activity, error) {
 	list := make([]*domain.Activity, 0, len(found))
 	for i := range found {
 		a, err := tx.activityOf(&found[i], nil)
