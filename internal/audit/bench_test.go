@@ -80,5 +80,5 @@ func record(b testing.TB, s *servertest.Server, key client.PrivateKey, n int) er
 			PublicKey: key.PublicKey(), Signature: signature(b, key, body), Scheme: string(stamp.P256), CreatedAt: now,
 		}},
 	}
-	return s.Store.Update(b.Context(), s.Root.OrganizationID, func(tx *store.Tx) error { return tx.Record(a) })
+	return s.Store.Update(b.Context(), s.Root.OrganizationID, func(tx *store.Tx) error { return tx.Record(a, store.LogDigests{}) })
 }

@@ -3,6 +3,7 @@ package audit_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"testing"
 	"time"
@@ -128,7 +129,7 @@ func (w *world) tryStart(t testing.TB) (*servertest.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := server.OpenKeys(ctx, s, servertest.MasterKey(t, w.url), "")
+	keys, err := server.OpenKeys(ctx, s, &config.Config{MasterKey: servertest.MasterKey(t, w.url)}, slog.New(slog.DiscardHandler))
 	if err == nil {
 		err = engine.CreateOrganization(ctx, s, engine.NewOrganization{
 			OrganizationID: ids.New(), OrganizationName: "A try", UserID: ids.New(), UserName: "Root user",

@@ -54,8 +54,8 @@ func TestAdopt(t *testing.T) {
 		again := storetest.Store(t, driver)
 		again.OnFinding(func(f store.Finding) { t.Errorf("%+v", f) })
 		// What other organizations hold for them, and no head has.
-		must(t, again.Outbox(t.Context(), func(messages store.Table[domain.Message]) error {
-			waiting, err := messages.List("", 0)
+		must(t, again.Outbox(t.Context(), func(tx *store.Tx) error {
+			waiting, err := tx.Messages().List("", 0)
 			if len(waiting) != adopted {
 				t.Errorf("%d messages", len(waiting))
 			}

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ type nothing struct{}
 func (nothing) Sealed(string) ([]byte, error) { return nil, nil }
 func (nothing) Seal(string, []byte) error     { return nil }
 func (nothing) Delete(string) error           { return nil }
+func (nothing) Gone(name string) error        { return errors.New(name) }
 
 func newDecider(t *testing.T) *Decider {
 	t.Helper()
