@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test generate lint fuzz tamper e2e examples bench microbench clean
+.PHONY: build run test generate lint fuzz tamper e2e examples console bench microbench clean
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -37,6 +37,11 @@ e2e: build
 
 examples: build
 	scripts/examples
+
+# Builds the pages of the console into internal/console/dist, which is committed:
+# docs/console.md.
+console:
+	scripts/console build
 
 # The load on whole servers, against a bare one: bench/README.md. QUICK=1 make
 # bench takes under a minute; BENCH holds further arguments.

@@ -8,6 +8,7 @@ tool (
 )
 
 require (
+	github.com/evanw/esbuild v0.28.2
 	github.com/gordonklaus/ineffassign v0.2.0
 	github.com/kisielk/errcheck v1.30.0
 	github.com/nishanths/exhaustive v0.17.0
@@ -26,6 +27,7 @@ require (
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/tools/go/packages/packagestest v0.1.1-deprecated // indirect
 	mvdan.cc/gofumpt v0.12.0 // indirect
 )

@@ -46,7 +46,7 @@ func (cmd devCommand) Run(ctx context.Context) error {
 	c := config.Default()
 	c.Listen, c.Store, c.Log.Format, c.Timeouts.LameDuck = cmd.Listen, cmd.Store, "text", 0
 	c.Limits.Rate = config.Rate{}
-	c.Dev = config.Dev{Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true}
+	c.Dev = config.Dev{Folder: cmd.Data, Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true}
 	if c.Store == "" {
 		c.Store = dataStore(cmd.Data)
 	}
@@ -114,7 +114,11 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server
 		fmt.Fprintf(os.Stderr, "latchkey: %s can be reached from other machines: this is a server for development, "+
 			"without TLS, which accepts tokens of issuers on this machine and writes codes to a folder; use serve for others\n", cmd.Listen)
 	}
-	cmd.greet(c, file)
+	address, err := consoleAddress(cmd.Data, file.BaseURL)
+	if err != nil {
+		return err
+	}
+	cmd.greet(c, file, address)
 	return srv.Run(ctx)
 }
 
@@ -173,7 +177,7 @@ func (f *devFile) write(dir string) error {
 	return secretfile.Write(devPath(dir), append(text, '\n'))
 }
 
-func (cmd devCommand) greet(c *config.Config, f *devFile) {
+func (cmd devCommand) greet(c *config.Config, f *devFile, consoleAddress string) {
 	program := os.Args[0]
 	fmt.Printf(`Latchkey is ready at %s
 
@@ -181,6 +185,10 @@ func (cmd devCommand) greet(c *config.Config, f *devFile) {
   root user     %s
   API key       %s
                 its private half is in %s
+
+Console  %s
+         signs a browser on this machine in as the root user, once;
+         "%s console --data %s" prints another address
 
 Try it from another terminal:
 
@@ -192,5 +200,6 @@ code or bundle in a header X-Latchkey-Code or X-Latchkey-Bundle.
 
 Stop with Ctrl-C. The next start finds everything as you left it.
 
-`, f.BaseURL, f.OrganizationID, f.UserID, f.APIPublicKey, devPath(cmd.Data), program, cmd.Data, program, cmd.Data, c.Dev.Outbox)
+`, f.BaseURL, f.OrganizationID, f.UserID, f.APIPublicKey, devPath(cmd.Data),
+		consoleAddress, program, cmd.Data, program, cmd.Data, program, cmd.Data, c.Dev.Outbox)
 }

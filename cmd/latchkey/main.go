@@ -26,6 +26,7 @@ type commands struct {
 	Dev     devCommand     `cmd:"" help:"Run a complete server for development, with an organization and a key ready to use."`
 	Serve   serveCommand   `cmd:"" help:"Run a production server from a config file."`
 	Init    initCommand    `cmd:"" help:"Create a parent organization with one root user and API key."`
+	Console consoleCommand `cmd:"" help:"Print an address that signs a browser in to the console of a dev server, once."`
 	Keygen  keygenCommand  `cmd:"" help:"Make a key pair for API requests."`
 	Call    callCommand    `cmd:"" help:"Call an operation with parameters that are checked first. Exit status: 2 not valid and not sent, 3 pending, 4 refused."`
 	Request requestCommand `cmd:"" help:"Stamp a request with a key, send it, and show the reply."`

@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"latchkey/internal/console"
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/ids"
@@ -103,7 +104,9 @@ func OpenImage(ctx context.Context, url string) (store.Image, error) {
 // could not start changes nothing.
 type Bound struct {
 	config      *config.Config
-	listeners   []net.Listener // of the interface, then perhaps of the metrics
+	listeners   []net.Listener // all of them, the interface first
+	metrics     net.Listener   // nil: on the interface's
+	console     net.Listener   // the interface's, or its own
 	certificate *tls.Certificate
 	router      *notify.Router
 }
@@ -116,11 +119,16 @@ func Bind(c *config.Config) (_ *Bound, err error) {
 			b.Close()
 		}
 	}()
-	if err := b.listen("listen", c.Listen); err != nil {
+	if b.console, err = b.listen("listen", c.Listen); err != nil {
 		return nil, err
 	}
 	if c.Metrics.Listen != "" {
-		if err := b.listen("metrics.listen", c.Metrics.Listen); err != nil {
+		if b.metrics, err = b.listen("metrics.listen", c.Metrics.Listen); err != nil {
+			return nil, err
+		}
+	}
+	if c.Console.Enabled && c.Console.Listen != "" {
+		if b.console, err = b.listen("console.listen", c.Console.Listen); err != nil {
 			return nil, err
 		}
 	}
@@ -133,19 +141,19 @@ func Bind(c *config.Config) (_ *Bound, err error) {
 	return b, err
 }
 
-func (b *Bound) listen(setting, address string) error {
+func (b *Bound) listen(setting, address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) && b.has(address) {
-		return fmt.Errorf("%s: %s is in use, by listen, which has the same port, or by another program; name another port: %w", setting, address, err)
+		return nil, fmt.Errorf("%s: %s is in use, by another setting, which has the same port, or by another program; name another port: %w", setting, address, err)
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s: another program uses %s; stop it, or name another address (port 0 is any that is free): %w", setting, address, err)
+		return nil, fmt.Errorf("%s: another program uses %s; stop it, or name another address (port 0 is any that is free): %w", setting, address, err)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", setting, err)
+		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
 	b.listeners = append(b.listeners, listener)
-	return nil
+	return listener, nil
 }
 
 // has reports whether the port of an address is that of a listener which is
@@ -196,7 +204,7 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	srv.engine = engine.New(engine.Config{
 		Store: s, Catalog: catalog, Decider: keys.Decider, ServerKeys: keys.ServerKeys, Limits: limits(&c.Limits), Now: time.Now,
 		Tokens: oidc.New(oidc.Options{Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
-		Outbox: b.router, Receipts: srv.ledger,
+		Outbox: b.router, Receipts: srv.ledger, ConsoleOrigin: consoleOrigin(b),
 	})
 	srv.api = api.New(api.Config{
 		Engine: srv.engine, Catalog: catalog, Log: log, Metrics: metrics, Documents: documents, TransparencyLog: srv.ledger,
@@ -208,13 +216,48 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 		ServeMetrics: c.Metrics.Listen == "",
 	})
 	srv.address = b.listeners[0].Addr().(*net.TCPAddr)
-	srv.serve(srv.encrypted(b.listeners[0]), srv.api)
-	if c.Metrics.Listen != "" {
+	if err := srv.serveAll(b, srv.api); err != nil {
+		return nil, err
+	}
+	if b.metrics != nil {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", metrics.Handler())
-		srv.serve(b.listeners[1], mux)
+		srv.serve(b.metrics, mux)
 	}
 	return srv, nil
+}
+
+// serveAll serves the interface, and the console on its listener before it.
+func (s *Server) serveAll(b *Bound, handler http.Handler) error {
+	if !s.config.Console.Enabled {
+		s.serve(s.encrypted(b.listeners[0]), handler)
+		return nil
+	}
+	pages, err := console.New(console.Config{
+		RelyingParty: s.config.Console.RelyingParty, Idle: s.config.Console.Idle, DevFolder: s.config.Dev.Folder,
+	})
+	if err != nil {
+		return err
+	}
+	if b.console != b.listeners[0] {
+		s.serve(s.encrypted(b.listeners[0]), handler)
+	}
+	s.serve(s.encrypted(b.console), pages.Before(handler))
+	return nil
+}
+
+// consoleOrigin is the origin of the console's pages, as far as the server can
+// know it: what is said in the config, or that of a browser on this machine.
+func consoleOrigin(b *Bound) string {
+	c := b.config
+	if !c.Console.Enabled || c.Console.Origin != "" || c.TLS.Enabled() {
+		return c.Console.Origin
+	}
+	address := b.console.Addr().(*net.TCPAddr)
+	if !address.IP.IsLoopback() {
+		return ""
+	}
+	return "http://localhost:" + strconv.Itoa(address.Port)
 }
 
 func limits(c *config.Limits) domain.Limits {

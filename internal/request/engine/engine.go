@@ -46,6 +46,9 @@ type Config struct {
 	Outbox activity.Outbox
 	// Receipts proves that activities are in the log.
 	Receipts Receipts
+	// ConsoleOrigin is the page of the console, whose passkeys every organization
+	// accepts; empty: not known.
+	ConsoleOrigin string
 }
 
 // TokenVerifier verifies tokens of OpenID Connect issuers. An invalid token is

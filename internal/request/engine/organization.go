@@ -22,6 +22,8 @@ type NewOrganization struct {
 	APIKeyName       string
 	PublicKey        string
 	KeyType          domain.CredentialType
+	// KeyLasts is how long the key serves; 0: for good.
+	KeyLasts time.Duration
 }
 
 // ErrNameTaken says that an organization has the name already.
@@ -80,7 +82,8 @@ func (f NewOrganization) insert(now time.Time) func(*store.Tx) error {
 			ID: f.UserID, Name: f.UserName, Email: f.UserEmail,
 			APIKeys: []domain.APIKey{{
 				ID: f.APIKeyID, Name: f.APIKeyName, PublicKey: f.PublicKey, Type: f.KeyType,
-				CreatedAt: now, UpdatedAt: now,
+				ExpirationSeconds: uint64(f.KeyLasts.Seconds()),
+				CreatedAt:         now, UpdatedAt: now,
 			}},
 			CreatedAt: now, UpdatedAt: now,
 		})

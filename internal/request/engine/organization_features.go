@@ -19,10 +19,19 @@ func (e *Engine) origins(ctx context.Context, org *domain.Organization) ([]strin
 	}
 	if parent != nil {
 		if accepted := ownOrigins(parent); accepted != nil {
-			return accepted, nil
+			return e.withConsole(accepted), nil
 		}
 	}
-	return ownOrigins(org), nil
+	return e.withConsole(ownOrigins(org)), nil
+}
+
+// withConsole adds the console's own page to a list: who is locked out of it by
+// the list could not mend the list there.
+func (e *Engine) withConsole(accepted []string) []string {
+	if accepted == nil || e.ConsoleOrigin == "" {
+		return accepted
+	}
+	return append(accepted, e.ConsoleOrigin)
 }
 
 func ownOrigins(org *domain.Organization) []string {

@@ -41,6 +41,7 @@ type Config struct {
 	Timeouts       Timeouts
 	Limits         Limits
 	Metrics        Metrics
+	Console        Console
 	Mail           Mail
 	SMS            SMS
 	// Templates is a folder with the operator's own texts of messages; empty:
@@ -115,6 +116,20 @@ type Metrics struct {
 	Listen string
 }
 
+// Console is the pages for people: on the main listener, or on one of its own,
+// which serves the interface too.
+type Console struct {
+	Enabled bool
+	Listen  string // empty: the main listener
+	// RelyingParty is the domain of the passkeys; empty: the host of the page.
+	RelyingParty string
+	// Origin is where browsers see the pages, such as https://keys.example.com. Its
+	// passkeys are accepted whatever origins an organization lists. Empty: only a
+	// browser on this machine is known.
+	Origin string
+	Idle   time.Duration // after which an unused page locks
+}
+
 // Mail is how mail is sent: through one SMTP server. Without a Host there is no
 // mail. What it holds is checked further when the server starts.
 type Mail struct {
@@ -152,6 +167,8 @@ type OIDC struct {
 // Dev is what `latchkey dev` sets. No file can: each of them would be a hole in
 // a server that others can reach.
 type Dev struct {
+	// Folder holds the key of the development user, which the console may fetch.
+	Folder string
 	// Outbox is a folder to which messages are written instead of being sent.
 	Outbox string
 	// LoopbackIssuers accepts tokens of issuers on this machine, also by plain
@@ -192,6 +209,8 @@ func Default() Config {
 			OAuthProviders:   10,
 			Rate:             Rate{Address: 100},
 		},
+		Console: Console{Enabled: true, Idle: 15 * time.Minute},
+
 		Mail: Mail{TLS: "starttls", Timeout: 30 * time.Second},
 		SMS:  SMS{ContentType: "application/json", Timeout: 30 * time.Second},
 		OIDC: OIDC{Timeout: 5 * time.Second, MaxAge: time.Hour},

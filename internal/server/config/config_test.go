@@ -108,6 +108,7 @@ limits:
   rate: {address: 8, user: 9}
 trustedProxies: [10.0.0.0/8, 192.0.2.1, '2001:db8::/32', '::1']
 metrics: {listen: ':9090'}
+console: {enabled: false, listen: ':9443', rpId: example.com, origin: 'https://keys.example.com', idle: 5m}
 mail:
   host: smtp.example.com
   port: 2525
@@ -153,6 +154,7 @@ oidc: {timeout: 3s, maxAge: 10m}
 			netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("::1/128"),
 		},
 		Metrics: Metrics{Listen: ":9090"},
+		Console: Console{Listen: ":9443", RelyingParty: "example.com", Origin: "https://keys.example.com", Idle: 5 * time.Minute},
 		Mail: Mail{
 			Host: "smtp.example.com", Port: 2525, TLS: "tls", CA: "ca.pem",
 			Username: "latchkey", Password: Secret("file:" + filepath.Join("keys", "mail")),
@@ -249,7 +251,7 @@ func TestKeyProblems(t *testing.T) {
 		{"misspelt below", "log:\n  lvel: info", `f.yaml:2:3: unknown key "log.lvel"; the nearest known key is "log.level"`},
 		{"wrong case", "masterkey: x", `f.yaml:1:1: unknown key "masterkey"; the nearest known key is "masterKey"`},
 		{"wrong section", "limits:\n  drain: 1s", `f.yaml:2:3: unknown key "limits.drain"; the nearest known key is "timeouts.drain"`},
-		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: limits, listen, log, mail, masterKey, metrics, oidc, previousMasterKey, sms, store, templates, timeouts, tls, trustedProxies`},
+		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: console, limits, listen, log, mail, masterKey, metrics, oidc, previousMasterKey, sms, store, templates, timeouts, tls, trustedProxies`},
 		{"twice", "listen: :1\nlisten: :2", `f.yaml:2:1: listen is given twice: first on line 1`},
 	})
 }
@@ -276,6 +278,9 @@ func TestValueProblems(t *testing.T) {
 		{"empty address", "listen: ''", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not ""`},
 		{"high port", "metrics: {listen: ':65536'}", `f.yaml:1:19: metrics.listen must end in a port from 0 to 65535, not "65536"`},
 		{"named port", "listen: localhost:http", `f.yaml:1:9: listen must end in a port from 0 to 65535, not "http"`},
+		{"not yes or no", "console: {enabled: maybe}", `f.yaml:1:20: console.enabled must be true or false, not text`},
+		{"origin with a path", "console: {origin: 'https://a.example/console/'}", `f.yaml:1:19: console.origin must be an origin such as https://keys.example.com, without a path`},
+		{"origin without TLS", "console: {origin: 'http://a.example'}", `f.yaml:1:19: console.origin must begin with https://: browsers have no passkeys on other pages, except on http://localhost`},
 		{"same address", "listen: :80\nmetrics:\n  listen: :80", `f.yaml:3:11: metrics.listen is the address of listen: leave it empty to serve /metrics there`},
 		{"same address in other words", "listen: LOCALHOST:080\nmetrics: {listen: 127.0.0.1:80}", `f.yaml:2:19: metrics.listen is the address of listen: leave it empty to serve /metrics there`},
 		{"same name", "listen: host.example:80\nmetrics: {listen: Host.Example.:80}", `f.yaml:2:19: metrics.listen is the address of listen: leave it empty to serve /metrics there`},

@@ -79,6 +79,13 @@ func settings(p *parser, c *Config) map[string]setting {
 				p.address(&c.Metrics.Listen, true)(path, n)
 			}},
 		}},
+		"console": {below: map[string]setting{
+			"enabled": {set: p.yesNo(&c.Console.Enabled)},
+			"listen":  {set: p.address(&c.Console.Listen, true)},
+			"rpId":    {set: p.host(&c.Console.RelyingParty)},
+			"origin":  {set: p.origin(&c.Console.Origin)},
+			"idle":    {set: p.duration(&c.Console.Idle)},
+		}},
 		"mail": {below: map[string]setting{
 			"host":      {set: p.host(&c.Mail.Host)},
 			"port":      {set: p.port(&c.Mail.Port)},

@@ -255,6 +255,38 @@ func (p *parser) count(to *int) func(string, *yaml.Node) {
 	}
 }
 
+func (p *parser) yesNo(to *bool) func(string, *yaml.Node) {
+	return func(path string, n *yaml.Node) {
+		if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" {
+			p.Problemf(n, "%s must be true or false, not %s", path, kind(n))
+			return
+		}
+		*to = strings.EqualFold(n.Value, "true")
+	}
+}
+
+// origin is the scheme, the host and perhaps the port of a page.
+func (p *parser) origin(to *string) func(string, *yaml.Node) {
+	const want = "an origin such as https://keys.example.com, without a path"
+	return func(path string, n *yaml.Node) {
+		v, ok := p.text(path, n, want)
+		if !ok {
+			return
+		}
+		u, err := url.Parse(v)
+		switch {
+		case v == "":
+			*to = ""
+		case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || v != u.Scheme+"://"+u.Host || v != strings.ToLower(v):
+			p.Problemf(n, "%s must be %s", path, want)
+		case u.Scheme == "http" && u.Hostname() != "localhost":
+			p.Problemf(n, "%s must begin with https://: browsers have no passkeys on other pages, except on http://localhost", path)
+		default:
+			*to = v
+		}
+	}
+}
+
 // networks is a list of addresses and of networks in CIDR form.
 func (p *parser) networks(to *[]netip.Prefix) func(string, *yaml.Node) {
 	const want = "an IP address, or a network such as 10.0.0.0/8"

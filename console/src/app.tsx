@@ -1,0 +1,31 @@
+// The frame: who is signed in decides whether a way in or a screen is shown.
+import { useEffect, useState } from 'preact/hooks';
+
+import { Refusal, fetchDevKey } from './client/client';
+import { Enrol } from './screens/signin/enrol';
+import { SignIn } from './screens/signin/signin';
+import { session, signInWithKey, started } from './session/session';
+import { Shell } from './shell';
+import { t } from './text';
+import { explain } from './ui/action';
+import { Loading } from './ui/parts';
+
+export function App({ code, enrolment }: { code?: string; enrolment?: string }) {
+  const [link, setLink] = useState(enrolment);
+  const [entering, setEntering] = useState(code !== undefined);
+  const [notice, setNotice] = useState<string>();
+  useEffect(() => {
+    if (!session.value) document.title = t.name;
+  }, [session.value]);
+  useEffect(() => {
+    if (!code || !started.value) return;
+    fetchDevKey(code)
+      .then((dev) => signInWithKey(dev.organizationId, dev.apiPrivateKey))
+      .catch((error) => setNotice(error instanceof Refusal && error.status === 403 ? t.signIn.codeUsed : explain(error)))
+      .finally(() => setEntering(false));
+  }, [started.value]);
+  if (link) return <Enrol link={link} onDone={() => setLink(undefined)} />;
+  if (!started.value || entering) return <div class="way-in"><main id="content"><Loading /></main></div>;
+  if (!session.value) return <SignIn notice={notice} />;
+  return <Shell />;
+}

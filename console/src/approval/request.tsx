@@ -1,0 +1,69 @@
+// A request in words: who wants what, to whom, and what to look at first.
+import { useEffect, useState } from 'preact/hooks';
+
+import { type Book, book, bookRead } from '../book/book';
+import { type View } from '../client/interface';
+import { read, type Reading } from '../decode/read';
+import { t } from '../text';
+import { Address, Notice } from '../ui/parts';
+import { explainActivity, type Explanation } from './standing';
+
+// useReading decodes an activity, and again when more is known of the organization.
+export function useReading(a: View | undefined): Reading | undefined {
+  const [reading, setReading] = useState<Reading>();
+  const known: Book = book.value;
+  useEffect(() => {
+    let current = true;
+    if (a) void read(a, known).then((r) => current && setReading(r));
+    return () => {
+      current = false;
+    };
+  }, [a?.id, a?.fingerprint, known]);
+  return reading;
+}
+
+export function useExplanation(a: View | undefined, reading: Reading | undefined): Explanation | undefined {
+  const [explanation, setExplanation] = useState<Explanation>();
+  useEffect(() => {
+    let current = true;
+    if (a?.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' && reading) {
+      explainActivity(a, reading).then((e) => current && setExplanation(e), () => undefined);
+    }
+    return () => {
+      current = false;
+    };
+  }, [a?.id, a?.votes.length, a?.status, reading]);
+  return explanation;
+}
+
+export const title = (r: Reading): string => [r.action, r.amount].filter(Boolean).join(' ');
+
+export function Recipient({ reading }: { reading: Reading }) {
+  if (!reading.to) return null;
+  const name = book.value.names.get(reading.to.toLowerCase());
+  return (
+    <div class="recipient">
+      <div class="muted small">
+        {t.inbox.to} {!name && bookRead.value && <span>· {t.inbox.unknownRecipient}</span>}
+      </div>
+      <Address address={reading.to} name={name} />
+      {reading.decoded?.token && (
+        <>
+          <div class="muted small">{t.decode.tokenContract}</div>
+          <Address address={reading.decoded.token} name={book.value.names.get(reading.decoded.token.toLowerCase())} />
+        </>
+      )}
+    </div>
+  );
+}
+
+export function Warnings({ reading }: { reading: Reading }) {
+  // Whether a recipient is new is known when the book is.
+  if (!bookRead.value && reading.trusted) return null;
+  return (
+    <>
+      {reading.distrust && <Notice tone="danger" role="alert">{reading.distrust}</Notice>}
+      {reading.warnings.map((w) => <Notice key={w.text} tone={w.level}>{w.text}</Notice>)}
+    </>
+  );
+}

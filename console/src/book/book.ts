@@ -1,0 +1,95 @@
+// What the organization holds, as far as names need it: users, policies, addresses,
+// contracts, and to whom it has sent before. Read once for an organization, and
+// again when something that changes it was done.
+import { effect, signal } from '@preact/signals';
+
+import { type Policy } from '../client/interface';
+import { type Contract } from '../decode/decoded';
+import { ask, organizationId, session } from '../session/session';
+
+export interface Book {
+  users: Map<string, string>; // names by id
+  wallets: Map<string, string>;
+  policies: Map<string, Policy>;
+  names: Map<string, string>; // of the organization's own addresses, in lower case
+  contracts: Contract[];
+  past: Set<string>; // recipients of what was signed lately, in lower case
+  fees: Map<string, bigint>; // the highest of them, by network
+  quorum: { threshold: number; userIds: string[] };
+}
+
+const blank = (): Book => ({
+  users: new Map(), wallets: new Map(), policies: new Map(), names: new Map(), contracts: [], past: new Set(), fees: new Map(),
+  quorum: { threshold: 1, userIds: [] },
+});
+
+export const book = signal<Book>(blank());
+export const bookRead = signal(false);
+
+const most = 1000; // addresses of accounts that are known by name
+
+async function accountNames(wallets: Map<string, string>): Promise<Map<string, string>> {
+  const names = new Map<string, string>();
+  let after: string | undefined;
+  while (names.size < most) {
+    const { accounts } = await ask('list_wallet_accounts', { paginationOptions: { limit: '100', ...(after && { after }) } });
+    for (const a of accounts) names.set(a.address.toLowerCase(), wallets.get(a.walletId) ?? a.walletId);
+    if (accounts.length < 100) break;
+    after = accounts[accounts.length - 1].walletAccountId;
+  }
+  return names;
+}
+
+// learn notes to whom the organization has sent lately. It needs the decoders, which
+// are loaded for it.
+async function learn(into: Book): Promise<void> {
+  const { read } = await import('../decode/read');
+  const { activities } = await ask('list_activities', {
+    filterByType: ['ACTIVITY_TYPE_SIGN_TRANSACTION_V2', 'ACTIVITY_TYPE_SIGN_TRANSACTION'],
+    filterByStatus: ['ACTIVITY_STATUS_COMPLETED'],
+    paginationOptions: { limit: '100' },
+  });
+  for (const a of activities) {
+    const { decoded } = await read(a, into);
+    decoded?.recipients.forEach((to) => into.past.add(to.toLowerCase()));
+    const fee = decoded?.fee;
+    if (decoded && fee !== undefined && fee > (into.fees.get(decoded.network) ?? 0n)) into.fees.set(decoded.network, fee);
+  }
+}
+
+export async function readBook(): Promise<void> {
+  const of = organizationId.value;
+  if (!session.value) return;
+  const [users, wallets, policies, keys, contracts, configs] = await Promise.all([
+    ask('list_users', {}), ask('list_wallets', {}), ask('list_policies', {}), ask('list_private_keys', {}),
+    ask('list_smart_contract_interfaces', {}), ask('get_organization_configs', {}),
+  ]);
+  const next = blank();
+  users.users.forEach((u) => next.users.set(u.userId, u.userName));
+  wallets.wallets.forEach((w) => next.wallets.set(w.walletId, w.walletName));
+  policies.policies.forEach((p) => next.policies.set(p.policyId, p));
+  next.quorum = configs.configs.quorum;
+  next.contracts = contracts.smartContractInterfaces.map((c) => ({
+    address: c.smartContractAddress, label: c.label, interface: c.smartContractInterface,
+  }));
+  next.names = await accountNames(next.wallets);
+  keys.privateKeys.forEach((k) => k.addresses.forEach((a) => next.names.set((a.address ?? '').toLowerCase(), k.privateKeyName)));
+  contracts.smartContractInterfaces.forEach((c) => next.names.set(c.smartContractAddress.toLowerCase(), c.label));
+  await learn(next);
+  if (of === organizationId.value) {
+    book.value = next;
+    bookRead.value = true;
+  }
+}
+
+export function keepBook(): void {
+  let of = '';
+  effect(() => {
+    const now = session.value ? organizationId.value : '';
+    if (now === of) return;
+    of = now;
+    bookRead.value = false;
+    book.value = blank();
+    if (now) void readBook().catch(() => undefined);
+  });
+}

@@ -1,0 +1,92 @@
+// The one place that speaks to the server. A request is stamped once and sent until
+// it is answered: the same bytes can be sent again without doing anything twice.
+import { signal } from '@preact/signals';
+
+import { type Activities, activityTypes, type Queries, type View } from './interface';
+
+// away is set while the server does not answer.
+export const away = signal(false);
+
+export interface FieldProblem {
+  path: string;
+  text: string;
+}
+
+// Refusal is an answer of the server that is not a success, in its own words.
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly reason: string,
+    readonly fields: FieldProblem[],
+  ) {
+    super(message);
+  }
+}
+
+export type Stamper = (body: string) => Promise<[name: string, value: string]>;
+
+interface ErrorBody {
+  message?: string;
+  turnkeyErrorCode?: string;
+  details?: Array<{ fieldViolations?: Array<{ field: string; description: string }> }>;
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+// post sends a body until there is an answer, or give up says so.
+async function post(path: string, body: string, stamp: [string, string] | undefined, tries: number): Promise<unknown> {
+  for (let attempt = 1; ; attempt++) {
+    let reply: Response;
+    try {
+      reply = await fetch(path, { method: 'POST', body, headers: stamp && { [stamp[0]]: stamp[1] }, cache: 'no-store', redirect: 'error' });
+      // A gateway says so for a server that is not there; the server itself, that its database is not.
+      if (reply.status >= 502 && reply.status <= 504) throw new TypeError(String(reply.status));
+    } catch (error) {
+      away.value = true;
+      if (attempt >= tries) throw error;
+      await pause(Math.min(500 * attempt, 5000));
+      continue;
+    }
+    away.value = false;
+    const answer: unknown = await reply.json().catch(() => ({}));
+    if (reply.ok) return answer;
+    const { message, turnkeyErrorCode, details } = answer as ErrorBody;
+    const fields = (details ?? []).flatMap((d) => d.fieldViolations ?? []).map((v) => ({ path: v.field, text: v.description }));
+    throw new Refusal(reply.status, message ?? `${reply.status}`, turnkeyErrorCode ?? '', fields);
+  }
+}
+
+export function query<K extends keyof Queries>(
+  name: K,
+  request: Queries[K]['request'],
+  stamper: Stamper,
+  tries = 4,
+): Promise<Queries[K]['reply']> {
+  const body = JSON.stringify(request);
+  const path = name === 'explain' ? '/latchkey/v1/explain' : `/public/v1/query/${name}`;
+  return stamper(body).then((stamp) => post(path, body, stamp, tries)) as Promise<Queries[K]['reply']>;
+}
+
+export interface Submitted<K extends keyof Activities> {
+  activity: View;
+  result: Activities[K]['result'] | undefined; // undefined while it waits for votes
+}
+
+export async function submit<K extends keyof Activities>(
+  name: K,
+  organizationId: string,
+  parameters: Activities[K]['parameters'],
+  stamper: Stamper,
+): Promise<Submitted<K>> {
+  const [type, resultKey] = activityTypes[name];
+  const body = JSON.stringify({ type, timestampMs: String(Date.now()), organizationId, parameters });
+  const { activity } = (await post(`/public/v1/submit/${name}`, body, await stamper(body), 10)) as { activity: View };
+  const done = activity.status === 'ACTIVITY_STATUS_COMPLETED';
+  return { activity, result: done ? ((activity.result as Record<string, unknown>)[resultKey] as Activities[K]['result']) : undefined };
+}
+
+// fetchDevKey uses up the code of a development server's terminal.
+export function fetchDevKey(code: string): Promise<{ organizationId: string; apiPrivateKey: string }> {
+  return post('/console/dev-key', JSON.stringify({ code }), undefined, 4) as Promise<{ organizationId: string; apiPrivateKey: string }>;
+}

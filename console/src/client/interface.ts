@@ -1,0 +1,1235 @@
+// Written by make console from the OpenAPI document; do not edit.
+
+export type APIKey = {
+  apiKeyId: string;
+  apiKeyName: string;
+  createdAt: Timestamp;
+  credential: Credential;
+  expirationSeconds?: string;
+  updatedAt: Timestamp;
+};
+
+export type APIKeyParams = {
+  apiKeyName: string;
+  expirationSeconds?: string;
+  publicKey: string;
+};
+
+export type APIKeyParamsV2 = {
+  apiKeyName: string;
+  curveType: 'API_KEY_CURVE_P256' | 'API_KEY_CURVE_SECP256K1' | 'API_KEY_CURVE_ED25519';
+  expirationSeconds?: string;
+  publicKey: string;
+};
+
+export type AccountParams = {
+  addressFormat: 'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_XRP';
+  curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+  name?: string;
+  path: string;
+  pathFormat: 'PATH_FORMAT_BIP32';
+};
+
+export type Address = {
+  address: string;
+  format: 'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_XRP';
+};
+
+export type AttestationParams = {
+  attestationObject: string;
+  clientDataJson: string;
+  credentialId: string;
+  transports: Array<'AUTHENTICATOR_TRANSPORT_BLE' | 'AUTHENTICATOR_TRANSPORT_INTERNAL' | 'AUTHENTICATOR_TRANSPORT_NFC' | 'AUTHENTICATOR_TRANSPORT_USB' | 'AUTHENTICATOR_TRANSPORT_HYBRID'>;
+};
+
+export type AttestationResponse = {
+  attestationObject: string;
+  authenticatorAttachment?: 'cross-platform' | 'platform';
+  clientDataJson: string;
+  transports?: Array<'AUTHENTICATOR_TRANSPORT_BLE' | 'AUTHENTICATOR_TRANSPORT_INTERNAL' | 'AUTHENTICATOR_TRANSPORT_NFC' | 'AUTHENTICATOR_TRANSPORT_USB' | 'AUTHENTICATOR_TRANSPORT_HYBRID'>;
+};
+
+export type Authenticator = {
+  aaguid: string;
+  attestationType: string;
+  authenticatorId: string;
+  authenticatorName: string;
+  createdAt: Timestamp;
+  credential: Credential;
+  credentialId: string;
+  model: string;
+  transports: Array<string>;
+  updatedAt: Timestamp;
+};
+
+export type AuthenticatorParams = {
+  attestation: PublicKeyCredential;
+  authenticatorName: string;
+  challenge: string;
+  userId?: string;
+};
+
+export type AuthenticatorParamsV2 = {
+  attestation: AttestationParams;
+  authenticatorName: string;
+  challenge: string;
+};
+
+export type ClientExtensionResult = {
+  appid?: boolean;
+  appidExclude?: boolean;
+  credProps?: CredentialProps;
+};
+
+export type ClientSignature = {
+  message: string;
+  publicKey: string;
+  scheme: 'CLIENT_SIGNATURE_SCHEME_API_P256';
+  signature: string;
+};
+
+export type Configs = {
+  features: Array<Feature>;
+  quorum: Quorum;
+};
+
+export type ContractInterface = {
+  createdAt: Timestamp;
+  label: string;
+  notes: string;
+  organizationId: string;
+  smartContractAddress: string;
+  smartContractInterface: string;
+  smartContractInterfaceId: string;
+  type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM' | 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA';
+  updatedAt: Timestamp;
+};
+
+export type CreateWalletParams = {
+  accounts: Array<AccountParams>;
+  mnemonicLength?: 12 | 15 | 18 | 21 | 24;
+  walletName: string;
+};
+
+export type CreateWalletResult = {
+  addresses: Array<string>;
+  walletId: string;
+};
+
+export type CreatedPrivateKey = {
+  addresses: Array<Address>;
+  privateKeyId: string;
+};
+
+export type Credential = {
+  publicKey: string;
+  type: string;
+};
+
+export type CredentialProps = {
+  rk?: boolean;
+};
+
+export type EmailAuthCustomization = {
+  appName: string;
+  logoUrl?: string;
+  magicLinkTemplate?: string;
+  templateId?: string;
+  templateVariables?: string;
+};
+
+export type EmailCustomization = {
+  appName?: string;
+  logoUrl?: string;
+  magicLinkTemplate?: string;
+  templateId?: string;
+  templateVariables?: string;
+};
+
+export type EmailCustomizationV2 = {
+  logoUrl?: string;
+  magicLinkTemplate?: string;
+  templateId?: string;
+  templateVariables?: string;
+};
+
+export type Error = {
+  code: number;
+  details: Array<Record<string, unknown>>;
+  message: string;
+  turnkeyErrorCode?: string;
+};
+
+export type ExplainedPolicy = {
+  condition: Array<ExplainedStep>;
+  consensus: Array<ExplainedStep>;
+  denies?: boolean;
+  effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+  outcome: string;
+  policyId?: string;
+  policyName: string;
+  reason?: string;
+  time: Array<ExplainedStep>;
+};
+
+export type ExplainedQuorum = {
+  approved: Array<string>;
+  threshold: number;
+  userIds: Array<string>;
+};
+
+export type ExplainedStep = {
+  bound?: string;
+  error?: string;
+  offset: number;
+  source: string;
+  value?: string;
+};
+
+export type ExplainedVoter = {
+  userId: string;
+  userName: string;
+};
+
+export type Feature = {
+  name: string;
+  value: string;
+};
+
+export type Finding = {
+  code: string;
+  message: string;
+  offset: number;
+  place: string;
+  policyName: string;
+};
+
+export type MfaPolicy = {
+  mfaPolicyId: string;
+};
+
+export type OauthProvider = {
+  audience: string;
+  createdAt: Timestamp;
+  issuer: string;
+  providerId: string;
+  providerName: string;
+  subject: string;
+  updatedAt: Timestamp;
+};
+
+export type OauthProviderParams = {
+  oidcToken: string;
+  providerName: string;
+};
+
+export type OauthProviderParamsV2 = {
+  oidcClaims?: OidcClaims;
+  oidcToken?: string;
+  providerName: string;
+};
+
+export type OidcClaims = {
+  aud: string;
+  iss: string;
+  sub: string;
+};
+
+export type Pagination = {
+  after?: string;
+  before?: string;
+  limit?: string;
+};
+
+export type Policy = {
+  condition: string;
+  consensus: string;
+  createdAt: Timestamp;
+  effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+  notes: string;
+  policyId: string;
+  policyName: string;
+  time?: string;
+  updatedAt: Timestamp;
+};
+
+export type PolicyEvaluation = {
+  outcome: string;
+  policyId: string;
+  reason?: string;
+};
+
+export type PolicyParams = {
+  condition?: string;
+  consensus?: string;
+  effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+  notes: string;
+  policyName: string;
+  time?: string;
+};
+
+export type PrivateKey = {
+  addresses: Array<Address>;
+  createdAt: Timestamp;
+  curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+  exported: boolean;
+  imported: boolean;
+  privateKeyId: string;
+  privateKeyName: string;
+  privateKeyTags: Array<string>;
+  publicKey: string;
+  updatedAt: Timestamp;
+};
+
+export type PrivateKeyParams = {
+  addressFormats: Array<'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_XRP'>;
+  curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+  privateKeyName: string;
+  privateKeyTags: Array<string>;
+};
+
+export type PublicKeyCredential = {
+  authenticatorAttachment?: 'cross-platform' | 'platform';
+  clientExtensionResults: ClientExtensionResult;
+  id: string;
+  rawId: string;
+  response: AttestationResponse;
+  type: 'public-key';
+};
+
+export type Quorum = {
+  threshold: number;
+  userIds: Array<string>;
+};
+
+export type RootUserParams = {
+  apiKeys?: Array<APIKeyParams>;
+  authenticators?: Array<AuthenticatorParamsV2>;
+  userEmail?: string;
+  userName: string;
+};
+
+export type RootUserParamsV2 = {
+  apiKeys?: Array<APIKeyParams>;
+  authenticators?: Array<AuthenticatorParamsV2>;
+  oauthProviders?: Array<OauthProviderParams>;
+  userEmail?: string;
+  userName: string;
+};
+
+export type RootUserParamsV3 = {
+  apiKeys?: Array<APIKeyParamsV2>;
+  authenticators?: Array<AuthenticatorParamsV2>;
+  oauthProviders?: Array<OauthProviderParams>;
+  userEmail?: string;
+  userName: string;
+};
+
+export type RootUserParamsV4 = {
+  apiKeys?: Array<APIKeyParamsV2>;
+  authenticators?: Array<AuthenticatorParamsV2>;
+  oauthProviders?: Array<OauthProviderParams>;
+  userEmail?: string;
+  userName: string;
+  userPhoneNumber?: string;
+};
+
+export type RootUserParamsV5 = {
+  apiKeys?: Array<APIKeyParamsV2>;
+  authenticators?: Array<AuthenticatorParamsV2>;
+  oauthProviders?: Array<OauthProviderParamsV2>;
+  userEmail?: string;
+  userName: string;
+  userPhoneNumber?: string;
+};
+
+export type SMSCustomization = {
+  template?: string;
+};
+
+export type Selector = {
+  operator: 'OPERATOR_EQUAL' | 'OPERATOR_NOT_EQUAL' | 'OPERATOR_MORE_THAN' | 'OPERATOR_MORE_THAN_OR_EQUAL' | 'OPERATOR_LESS_THAN' | 'OPERATOR_LESS_THAN_OR_EQUAL' | 'OPERATOR_CONTAINS' | 'OPERATOR_IN' | 'OPERATOR_NOT_IN' | 'OPERATOR_CONTAINS_ONE' | 'OPERATOR_CONTAINS_ALL';
+  subject: string;
+  target: string;
+};
+
+export type SelectorV2 = {
+  operator: 'OPERATOR_EQUAL' | 'OPERATOR_NOT_EQUAL' | 'OPERATOR_MORE_THAN' | 'OPERATOR_MORE_THAN_OR_EQUAL' | 'OPERATOR_LESS_THAN' | 'OPERATOR_LESS_THAN_OR_EQUAL' | 'OPERATOR_CONTAINS' | 'OPERATOR_IN' | 'OPERATOR_NOT_IN' | 'OPERATOR_CONTAINS_ONE' | 'OPERATOR_CONTAINS_ALL';
+  subject: string;
+  targets: Array<string>;
+};
+
+export type SignatureResult = {
+  r: string;
+  s: string;
+  v: string;
+};
+
+export type SupposedPolicy = {
+  condition?: string;
+  consensus?: string;
+  effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+  notes?: string;
+  policyName: string;
+  time?: string;
+};
+
+export type Tag = {
+  createdAt: Timestamp;
+  tagId: string;
+  tagName: string;
+  tagType: string;
+  updatedAt: Timestamp;
+};
+
+export type Timestamp = {
+  nanos: string;
+  seconds: string;
+};
+
+export type User = {
+  apiKeys: Array<APIKey>;
+  authenticators: Array<Authenticator>;
+  createdAt: Timestamp;
+  mfaPolicies: Array<MfaPolicy>;
+  oauthProviders: Array<OauthProvider>;
+  updatedAt: Timestamp;
+  userEmail?: string;
+  userId: string;
+  userName: string;
+  userPhoneNumber?: string;
+  userTags: Array<string>;
+};
+
+export type UserParams = {
+  accessType?: 'ACCESS_TYPE_WEB' | 'ACCESS_TYPE_API' | 'ACCESS_TYPE_ALL';
+  apiKeys?: Array<APIKeyParams>;
+  authenticators?: Array<AuthenticatorParams>;
+  userEmail?: string;
+  userName: string;
+  userTags?: Array<string>;
+};
+
+export type UserParamsV2 = {
+  apiKeys?: Array<APIKeyParams>;
+  authenticators?: Array<AuthenticatorParamsV2>;
+  userEmail?: string;
+  userName: string;
+  userTags?: Array<string>;
+};
+
+export type UserParamsV3 = {
+  apiKeys?: Array<APIKeyParamsV2>;
+  authenticators?: Array<AuthenticatorParamsV2>;
+  oauthProviders?: Array<OauthProviderParams>;
+  userEmail?: string;
+  userName: string;
+  userPhoneNumber?: string;
+  userTags?: Array<string>;
+};
+
+export type UserParamsV4 = {
+  apiKeys?: Array<APIKeyParamsV2>;
+  authenticators?: Array<AuthenticatorParamsV2>;
+  oauthProviders?: Array<OauthProviderParamsV2>;
+  userEmail?: string;
+  userName: string;
+  userPhoneNumber?: string;
+  userTags?: Array<string>;
+};
+
+export type View = {
+  appProofs: Array<unknown>;
+  canApprove: boolean;
+  canReject: boolean;
+  createdAt: Timestamp;
+  failure?: unknown;
+  fingerprint: string;
+  id: string;
+  intent: Record<string, unknown>;
+  organizationId: string;
+  result: Record<string, unknown>;
+  status: 'ACTIVITY_STATUS_CREATED' | 'ACTIVITY_STATUS_PENDING' | 'ACTIVITY_STATUS_COMPLETED' | 'ACTIVITY_STATUS_FAILED' | 'ACTIVITY_STATUS_CONSENSUS_NEEDED' | 'ACTIVITY_STATUS_REJECTED' | 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
+  timestampMs: string;
+  type: string;
+  updatedAt: Timestamp;
+  votes: Array<VoteView>;
+};
+
+export type VoteEvaluation = {
+  activityId: string;
+  createdAt: Timestamp;
+  id: string;
+  organizationId: string;
+  policyEvaluations: Array<PolicyEvaluation>;
+  voteId: string;
+};
+
+export type VoteView = {
+  activityId: string;
+  createdAt: Timestamp;
+  id: string;
+  message: string;
+  publicKey: string;
+  scheme: string;
+  selection: string;
+  signature: string;
+  user: User;
+  userId: string;
+};
+
+export type Wallet = {
+  createdAt: Timestamp;
+  exported: boolean;
+  imported: boolean;
+  updatedAt: Timestamp;
+  walletId: string;
+  walletName: string;
+};
+
+export type WalletAccount = {
+  address: string;
+  addressFormat: 'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_XRP';
+  caip2Prefix?: string;
+  createdAt: Timestamp;
+  curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+  name?: string;
+  organizationId: string;
+  path: string;
+  pathFormat: 'PATH_FORMAT_BIP32';
+  publicKey?: string;
+  updatedAt: Timestamp;
+  walletAccountId: string;
+  walletDetails?: Wallet;
+  walletId: string;
+};
+
+export interface Queries {
+  explain: { request: {
+    approvers?: Array<string>;
+    organizationId: string;
+    parameters: Record<string, unknown>;
+    policies?: Array<SupposedPolicy>;
+    time?: string;
+    timestampMs?: string;
+    type: string;
+  }; reply: {
+    canApprove: Array<ExplainedVoter>;
+    outcome: 'ALLOW' | 'DENY' | 'PENDING';
+    policies: Array<ExplainedPolicy>;
+    reason: string;
+    rootQuorum: ExplainedQuorum;
+  } };
+  get_activity: { request: {
+    activityId: string;
+    organizationId: string;
+  }; reply: {
+    activity: View;
+  } };
+  get_api_key: { request: {
+    apiKeyId: string;
+    organizationId: string;
+  }; reply: {
+    apiKey: APIKey;
+  } };
+  get_api_keys: { request: {
+    organizationId: string;
+    userId?: string;
+  }; reply: {
+    apiKeys: Array<APIKey>;
+  } };
+  get_authenticator: { request: {
+    authenticatorId: string;
+    organizationId: string;
+  }; reply: {
+    authenticator: Authenticator;
+  } };
+  get_authenticators: { request: {
+    organizationId: string;
+    userId: string;
+  }; reply: {
+    authenticators: Array<Authenticator>;
+  } };
+  get_oauth_providers: { request: {
+    organizationId: string;
+    userId?: string;
+  }; reply: {
+    oauthProviders: Array<OauthProvider>;
+  } };
+  get_organization_configs: { request: {
+    organizationId: string;
+  }; reply: {
+    configs: Configs;
+  } };
+  get_policy: { request: {
+    organizationId: string;
+    policyId: string;
+  }; reply: {
+    policy: Policy;
+  } };
+  get_policy_evaluations: { request: {
+    activityId: string;
+    organizationId: string;
+  }; reply: {
+    policyEvaluations: Array<VoteEvaluation>;
+  } };
+  get_private_key: { request: {
+    organizationId: string;
+    privateKeyId: string;
+  }; reply: {
+    privateKey: PrivateKey;
+  } };
+  get_smart_contract_interface: { request: {
+    organizationId: string;
+    smartContractInterfaceId: string;
+  }; reply: {
+    smartContractInterface: ContractInterface;
+  } };
+  get_user: { request: {
+    organizationId: string;
+    userId: string;
+  }; reply: {
+    user: User;
+  } };
+  get_wallet: { request: {
+    organizationId: string;
+    walletId: string;
+  }; reply: {
+    wallet: Wallet;
+  } };
+  get_wallet_account: { request: {
+    address?: string;
+    organizationId: string;
+    path?: string;
+    walletId: string;
+  }; reply: {
+    account: WalletAccount;
+  } };
+  list_activities: { request: {
+    filterByStatus?: Array<'ACTIVITY_STATUS_CREATED' | 'ACTIVITY_STATUS_PENDING' | 'ACTIVITY_STATUS_COMPLETED' | 'ACTIVITY_STATUS_FAILED' | 'ACTIVITY_STATUS_CONSENSUS_NEEDED' | 'ACTIVITY_STATUS_REJECTED' | 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'>;
+    filterByType?: Array<string>;
+    organizationId: string;
+    paginationOptions?: Pagination;
+  }; reply: {
+    activities: Array<View>;
+  } };
+  list_policies: { request: {
+    organizationId: string;
+  }; reply: {
+    policies: Array<Policy>;
+  } };
+  list_private_key_tags: { request: {
+    organizationId: string;
+  }; reply: {
+    privateKeyTags: Array<Tag>;
+  } };
+  list_private_keys: { request: {
+    organizationId: string;
+  }; reply: {
+    privateKeys: Array<PrivateKey>;
+  } };
+  list_smart_contract_interfaces: { request: {
+    organizationId: string;
+  }; reply: {
+    smartContractInterfaces: Array<ContractInterface>;
+  } };
+  list_suborgs: { request: {
+    filterType?: 'NAME' | 'USERNAME' | 'EMAIL' | 'PHONE_NUMBER' | 'CREDENTIAL_ID' | 'PUBLIC_KEY' | 'OIDC_TOKEN' | 'OIDC_CLAIMS' | 'WALLET_ACCOUNT_ADDRESS';
+    filterValue?: string;
+    organizationId: string;
+    paginationOptions?: Pagination;
+  }; reply: {
+    organizationIds: Array<string>;
+  } };
+  list_user_tags: { request: {
+    organizationId: string;
+  }; reply: {
+    userTags: Array<Tag>;
+  } };
+  list_users: { request: {
+    organizationId: string;
+  }; reply: {
+    users: Array<User>;
+  } };
+  list_verified_suborgs: { request: {
+    filterType?: 'NAME' | 'USERNAME' | 'EMAIL' | 'PHONE_NUMBER' | 'CREDENTIAL_ID' | 'PUBLIC_KEY' | 'OIDC_TOKEN' | 'OIDC_CLAIMS' | 'WALLET_ACCOUNT_ADDRESS';
+    filterValue?: string;
+    organizationId: string;
+    paginationOptions?: Pagination;
+  }; reply: {
+    organizationIds: Array<string>;
+  } };
+  list_wallet_accounts: { request: {
+    includeWalletDetails?: boolean;
+    organizationId: string;
+    paginationOptions?: Pagination;
+    walletId?: string;
+  }; reply: {
+    accounts: Array<WalletAccount>;
+  } };
+  list_wallets: { request: {
+    organizationId: string;
+  }; reply: {
+    wallets: Array<Wallet>;
+  } };
+  whoami: { request: {
+    organizationId: string;
+  }; reply: {
+    organizationId: string;
+    organizationName: string;
+    userId: string;
+    username: string;
+  } };
+}
+
+export interface Activities {
+  approve_activity: { parameters: {
+    fingerprint: string;
+  }; result: Record<string, unknown> };
+  create_api_keys: { parameters: {
+    apiKeys: Array<APIKeyParamsV2>;
+    userId: string;
+  }; result: {
+    apiKeyIds: Array<string>;
+  } };
+  create_authenticators: { parameters: {
+    authenticators: Array<AuthenticatorParamsV2>;
+    userId: string;
+  }; result: {
+    authenticatorIds: Array<string>;
+  } };
+  create_oauth_providers: { parameters: {
+    oauthProviders: Array<OauthProviderParamsV2>;
+    userId: string;
+  }; result: {
+    providerIds: Array<string>;
+  } };
+  create_policies: { parameters: {
+    policies: Array<PolicyParams>;
+  }; result: {
+    findings?: Array<Finding>;
+    policyIds: Array<string>;
+  } };
+  create_policy: { parameters: {
+    condition?: string;
+    consensus?: string;
+    effect: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+    notes: string;
+    policyName: string;
+    time?: string;
+  }; result: {
+    findings?: Array<Finding>;
+    policyId: string;
+  } };
+  create_private_key_tag: { parameters: {
+    privateKeyIds: Array<string>;
+    privateKeyTagName: string;
+  }; result: {
+    privateKeyIds: Array<string>;
+    privateKeyTagId: string;
+  } };
+  create_private_keys: { parameters: {
+    privateKeys: Array<PrivateKeyParams>;
+  }; result: {
+    privateKeys: Array<CreatedPrivateKey>;
+  } };
+  create_read_only_session: { parameters: Record<string, unknown>; result: {
+    organizationId: string;
+    organizationName: string;
+    session: string;
+    sessionExpiry: string;
+    userId: string;
+    username: string;
+  } };
+  create_read_write_session: { parameters: {
+    apiKeyName?: string;
+    expirationSeconds?: string;
+    invalidateExisting?: boolean;
+    targetPublicKey: string;
+    userId?: string;
+  }; result: {
+    apiKeyId: string;
+    credentialBundle: string;
+    organizationId: string;
+    organizationName: string;
+    userId: string;
+    username: string;
+  } };
+  create_smart_contract_interface: { parameters: {
+    label: string;
+    notes?: string;
+    smartContractAddress: string;
+    smartContractInterface: string;
+    type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM' | 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA';
+  }; result: {
+    smartContractInterfaceId: string;
+  } };
+  create_sub_organization: { parameters: {
+    clientSignature?: ClientSignature;
+    disableEmailAuth?: boolean;
+    disableEmailRecovery?: boolean;
+    disableOtpEmailAuth?: boolean;
+    disableSmsAuth?: boolean;
+    rootQuorumThreshold: number;
+    rootUsers: Array<RootUserParamsV5>;
+    subOrganizationName: string;
+    verificationToken?: string;
+    wallet?: CreateWalletParams;
+  }; result: {
+    privateKeys?: Array<CreatedPrivateKey>;
+    rootUserIds: Array<string>;
+    subOrganizationId: string;
+    wallet?: CreateWalletResult;
+  } };
+  create_user_tag: { parameters: {
+    userIds: Array<string>;
+    userTagName: string;
+  }; result: {
+    userIds: Array<string>;
+    userTagId: string;
+  } };
+  create_users: { parameters: {
+    users: Array<UserParamsV4>;
+  }; result: {
+    userIds: Array<string>;
+  } };
+  create_wallet: { parameters: {
+    accounts: Array<AccountParams>;
+    mnemonicLength?: 12 | 15 | 18 | 21 | 24;
+    walletName: string;
+  }; result: {
+    addresses: Array<string>;
+    walletId: string;
+  } };
+  create_wallet_accounts: { parameters: {
+    accounts: Array<AccountParams>;
+    persist?: boolean;
+    walletId: string;
+  }; result: {
+    addresses: Array<string>;
+  } };
+  delete_api_keys: { parameters: {
+    apiKeyIds: Array<string>;
+    userId: string;
+  }; result: {
+    apiKeyIds: Array<string>;
+  } };
+  delete_authenticators: { parameters: {
+    authenticatorIds: Array<string>;
+    userId: string;
+  }; result: {
+    authenticatorIds: Array<string>;
+  } };
+  delete_oauth_providers: { parameters: {
+    providerIds: Array<string>;
+    userId: string;
+  }; result: {
+    providerIds: Array<string>;
+  } };
+  delete_policies: { parameters: {
+    policyIds: Array<string>;
+  }; result: {
+    policyIds: Array<string>;
+  } };
+  delete_policy: { parameters: {
+    policyId: string;
+  }; result: {
+    policyId: string;
+  } };
+  delete_private_key_tags: { parameters: {
+    privateKeyTagIds: Array<string>;
+  }; result: {
+    privateKeyIds: Array<string>;
+    privateKeyTagIds: Array<string>;
+  } };
+  delete_private_keys: { parameters: {
+    deleteWithoutExport?: boolean;
+    privateKeyIds: Array<string>;
+  }; result: {
+    privateKeyIds: Array<string>;
+  } };
+  delete_smart_contract_interface: { parameters: {
+    smartContractInterfaceId: string;
+  }; result: {
+    smartContractInterfaceId: string;
+  } };
+  delete_sub_organization: { parameters: {
+    deleteWithoutExport?: boolean;
+  }; result: {
+    subOrganizationUuid: string;
+  } };
+  delete_user_tags: { parameters: {
+    userTagIds: Array<string>;
+  }; result: {
+    userIds: Array<string>;
+    userTagIds: Array<string>;
+  } };
+  delete_users: { parameters: {
+    userIds: Array<string>;
+  }; result: {
+    userIds: Array<string>;
+  } };
+  delete_wallet_accounts: { parameters: {
+    deleteWithoutExport?: boolean;
+    walletAccountIds: Array<string>;
+  }; result: {
+    walletAccountIds: Array<string>;
+  } };
+  delete_wallets: { parameters: {
+    deleteWithoutExport?: boolean;
+    walletIds: Array<string>;
+  }; result: {
+    walletIds: Array<string>;
+  } };
+  email_auth: { parameters: {
+    apiKeyName?: string;
+    email: string;
+    emailCustomization: EmailAuthCustomization;
+    expirationSeconds?: string;
+    invalidateExisting?: boolean;
+    replyToEmailAddress?: string;
+    sendFromEmailAddress?: string;
+    sendFromEmailSenderName?: string;
+    targetPublicKey: string;
+  }; result: {
+    apiKeyId: string;
+    userId: string;
+  } };
+  export_private_key: { parameters: {
+    privateKeyId: string;
+    targetPublicKey: string;
+  }; result: {
+    exportBundle: string;
+    privateKeyId: string;
+  } };
+  export_wallet: { parameters: {
+    language?: 'MNEMONIC_LANGUAGE_ENGLISH' | 'MNEMONIC_LANGUAGE_SIMPLIFIED_CHINESE' | 'MNEMONIC_LANGUAGE_TRADITIONAL_CHINESE' | 'MNEMONIC_LANGUAGE_CZECH' | 'MNEMONIC_LANGUAGE_FRENCH' | 'MNEMONIC_LANGUAGE_ITALIAN' | 'MNEMONIC_LANGUAGE_JAPANESE' | 'MNEMONIC_LANGUAGE_KOREAN' | 'MNEMONIC_LANGUAGE_SPANISH';
+    targetPublicKey: string;
+    walletId: string;
+  }; result: {
+    exportBundle: string;
+    walletId: string;
+  } };
+  export_wallet_account: { parameters: {
+    address: string;
+    targetPublicKey: string;
+  }; result: {
+    address: string;
+    exportBundle: string;
+  } };
+  import_private_key: { parameters: {
+    addressFormats: Array<'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_XRP'>;
+    curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
+    encryptedBundle: string;
+    privateKeyName: string;
+    userId: string;
+  }; result: {
+    addresses: Array<Address>;
+    privateKeyId: string;
+  } };
+  import_wallet: { parameters: {
+    accounts: Array<AccountParams>;
+    encryptedBundle: string;
+    userId: string;
+    walletName: string;
+  }; result: {
+    addresses: Array<string>;
+    walletId: string;
+  } };
+  init_import_private_key: { parameters: {
+    userId: string;
+  }; result: {
+    importBundle: string;
+  } };
+  init_import_wallet: { parameters: {
+    userId: string;
+  }; result: {
+    importBundle: string;
+  } };
+  init_otp: { parameters: {
+    alphanumeric?: boolean;
+    appName: string;
+    contact: string;
+    emailCustomization?: EmailCustomizationV2;
+    expirationSeconds?: string;
+    otpLength?: number;
+    otpType: 'OTP_TYPE_EMAIL' | 'OTP_TYPE_SMS';
+    replyToEmailAddress?: string;
+    sendFromEmailAddress?: string;
+    sendFromEmailSenderName?: string;
+    smsCustomization?: SMSCustomization;
+    userIdentifier?: string;
+  }; result: {
+    otpEncryptionTargetBundle: string;
+    otpId: string;
+  } };
+  init_otp_auth: { parameters: {
+    alphanumeric?: boolean;
+    appName: string;
+    contact: string;
+    emailCustomization?: EmailCustomizationV2;
+    expirationSeconds?: string;
+    otpLength?: number;
+    otpType: 'OTP_TYPE_EMAIL' | 'OTP_TYPE_SMS';
+    replyToEmailAddress?: string;
+    sendFromEmailAddress?: string;
+    sendFromEmailSenderName?: string;
+    smsCustomization?: SMSCustomization;
+    userIdentifier?: string;
+  }; result: {
+    otpId: string;
+  } };
+  init_user_email_recovery: { parameters: {
+    email: string;
+    emailCustomization: EmailAuthCustomization;
+    expirationSeconds?: string;
+    replyToEmailAddress?: string;
+    sendFromEmailAddress?: string;
+    sendFromEmailSenderName?: string;
+    targetPublicKey: string;
+  }; result: {
+    userId: string;
+  } };
+  oauth: { parameters: {
+    apiKeyName?: string;
+    expirationSeconds?: string;
+    invalidateExisting?: boolean;
+    oidcToken: string;
+    targetPublicKey: string;
+  }; result: {
+    apiKeyId: string;
+    credentialBundle: string;
+    userId: string;
+  } };
+  oauth_login: { parameters: {
+    expirationSeconds?: string;
+    invalidateExisting?: boolean;
+    oidcToken: string;
+    publicKey: string;
+    sessionProfileId?: string;
+  }; result: {
+    session: string;
+  } };
+  otp_auth: { parameters: {
+    apiKeyName?: string;
+    expirationSeconds?: string;
+    invalidateExisting?: boolean;
+    otpCode: string;
+    otpId: string;
+    targetPublicKey: string;
+  }; result: {
+    apiKeyId: string;
+    credentialBundle: string;
+    userId: string;
+  } };
+  otp_login: { parameters: {
+    clientSignature: ClientSignature;
+    expirationSeconds?: string;
+    invalidateExisting?: boolean;
+    publicKey: string;
+    sessionProfileId?: string;
+    verificationToken: string;
+  }; result: {
+    session: string;
+  } };
+  recover_user: { parameters: {
+    authenticator: AuthenticatorParamsV2;
+    userId: string;
+  }; result: {
+    authenticatorId: Array<string>;
+  } };
+  reject_activity: { parameters: {
+    fingerprint: string;
+  }; result: Record<string, unknown> };
+  remove_organization_feature: { parameters: {
+    name: 'FEATURE_NAME_EMAIL_AUTH' | 'FEATURE_NAME_EMAIL_RECOVERY' | 'FEATURE_NAME_OTP_EMAIL_AUTH' | 'FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY' | 'FEATURE_NAME_SMS_AUTH' | 'FEATURE_NAME_WEBAUTHN_ORIGINS' | 'FEATURE_NAME_WEBHOOK';
+  }; result: {
+    features: Array<Feature>;
+  } };
+  set_organization_feature: { parameters: {
+    name: 'FEATURE_NAME_EMAIL_AUTH' | 'FEATURE_NAME_EMAIL_RECOVERY' | 'FEATURE_NAME_OTP_EMAIL_AUTH' | 'FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY' | 'FEATURE_NAME_SMS_AUTH' | 'FEATURE_NAME_WEBAUTHN_ORIGINS' | 'FEATURE_NAME_WEBHOOK';
+    value?: string;
+  }; result: {
+    features: Array<Feature>;
+  } };
+  sign_raw_payload: { parameters: {
+    encoding: 'PAYLOAD_ENCODING_HEXADECIMAL' | 'PAYLOAD_ENCODING_TEXT_UTF8' | 'PAYLOAD_ENCODING_EIP712' | 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION';
+    hashFunction: 'HASH_FUNCTION_NO_OP' | 'HASH_FUNCTION_SHA256' | 'HASH_FUNCTION_KECCAK256' | 'HASH_FUNCTION_NOT_APPLICABLE';
+    payload: string;
+    signWith: string;
+  }; result: {
+    r: string;
+    s: string;
+    v: string;
+  } };
+  sign_raw_payloads: { parameters: {
+    encoding: 'PAYLOAD_ENCODING_HEXADECIMAL' | 'PAYLOAD_ENCODING_TEXT_UTF8' | 'PAYLOAD_ENCODING_EIP712' | 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION';
+    hashFunction: 'HASH_FUNCTION_NO_OP' | 'HASH_FUNCTION_SHA256' | 'HASH_FUNCTION_KECCAK256' | 'HASH_FUNCTION_NOT_APPLICABLE';
+    payloads: Array<string>;
+    signWith: string;
+  }; result: {
+    signatures: Array<SignatureResult>;
+  } };
+  sign_transaction: { parameters: {
+    signWith: string;
+    type: 'TRANSACTION_TYPE_ETHEREUM' | 'TRANSACTION_TYPE_SOLANA' | 'TRANSACTION_TYPE_TRON' | 'TRANSACTION_TYPE_BITCOIN';
+    unsignedTransaction: string;
+  }; result: {
+    signedTransaction: string;
+  } };
+  stamp_login: { parameters: {
+    expirationSeconds?: string;
+    invalidateExisting?: boolean;
+    publicKey: string;
+    sessionProfileId?: string;
+  }; result: {
+    session: string;
+  } };
+  update_organization_name: { parameters: {
+    organizationName: string;
+  }; result: {
+    organizationId: string;
+    organizationName: string;
+  } };
+  update_policy: { parameters: {
+    policyCondition?: string;
+    policyConsensus?: string;
+    policyEffect?: 'EFFECT_ALLOW' | 'EFFECT_DENY';
+    policyId: string;
+    policyName?: string;
+    policyNotes?: string;
+    time?: string;
+  }; result: {
+    findings?: Array<Finding>;
+    policyId: string;
+  } };
+  update_private_key_tag: { parameters: {
+    addPrivateKeyIds: Array<string>;
+    newPrivateKeyTagName?: string;
+    privateKeyTagId: string;
+    removePrivateKeyIds: Array<string>;
+  }; result: {
+    privateKeyTagId: string;
+  } };
+  update_root_quorum: { parameters: {
+    threshold: number;
+    userIds: Array<string>;
+  }; result: Record<string, unknown> };
+  update_user: { parameters: {
+    userEmail?: unknown | unknown;
+    userId: string;
+    userName?: string;
+    userPhoneNumber?: unknown | unknown;
+    userTagIds?: Array<string>;
+  }; result: {
+    userId: string;
+  } };
+  update_user_email: { parameters: {
+    userEmail: unknown | unknown;
+    userId: string;
+    verificationToken?: string;
+  }; result: {
+    userId: string;
+  } };
+  update_user_name: { parameters: {
+    userId: string;
+    userName: string;
+  }; result: {
+    userId: string;
+  } };
+  update_user_phone_number: { parameters: {
+    userId: string;
+    userPhoneNumber: unknown | unknown;
+    verificationToken?: string;
+  }; result: {
+    userId: string;
+  } };
+  update_user_tag: { parameters: {
+    addUserIds: Array<string>;
+    newUserTagName?: string;
+    removeUserIds: Array<string>;
+    userTagId: string;
+  }; result: {
+    userTagId: string;
+  } };
+  update_wallet: { parameters: {
+    walletId: string;
+    walletName?: string;
+  }; result: {
+    walletId: string;
+  } };
+  verify_otp: { parameters: {
+    encryptedOtpBundle: string;
+    expirationSeconds?: string;
+    otpId: string;
+  }; result: {
+    verificationToken: string;
+  } };
+}
+
+// Of each activity, the type of its newest version and the member of its result.
+export const activityTypes: Record<keyof Activities, [type: string, resultKey: string]> = {
+  approve_activity: ['ACTIVITY_TYPE_APPROVE_ACTIVITY', 'approveActivityResult'],
+  create_api_keys: ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', 'createApiKeysResult'],
+  create_authenticators: ['ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', 'createAuthenticatorsResult'],
+  create_oauth_providers: ['ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2', 'createOauthProvidersResultV2'],
+  create_policies: ['ACTIVITY_TYPE_CREATE_POLICIES', 'createPoliciesResult'],
+  create_policy: ['ACTIVITY_TYPE_CREATE_POLICY_V3', 'createPolicyResult'],
+  create_private_key_tag: ['ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG', 'createPrivateKeyTagResult'],
+  create_private_keys: ['ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', 'createPrivateKeysResultV2'],
+  create_read_only_session: ['ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION', 'createReadOnlySessionResult'],
+  create_read_write_session: ['ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2', 'createReadWriteSessionResultV2'],
+  create_smart_contract_interface: ['ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', 'createSmartContractInterfaceResult'],
+  create_sub_organization: ['ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8', 'createSubOrganizationResultV8'],
+  create_user_tag: ['ACTIVITY_TYPE_CREATE_USER_TAG', 'createUserTagResult'],
+  create_users: ['ACTIVITY_TYPE_CREATE_USERS_V4', 'createUsersResult'],
+  create_wallet: ['ACTIVITY_TYPE_CREATE_WALLET', 'createWalletResult'],
+  create_wallet_accounts: ['ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS', 'createWalletAccountsResult'],
+  delete_api_keys: ['ACTIVITY_TYPE_DELETE_API_KEYS', 'deleteApiKeysResult'],
+  delete_authenticators: ['ACTIVITY_TYPE_DELETE_AUTHENTICATORS', 'deleteAuthenticatorsResult'],
+  delete_oauth_providers: ['ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS', 'deleteOauthProvidersResult'],
+  delete_policies: ['ACTIVITY_TYPE_DELETE_POLICIES', 'deletePoliciesResult'],
+  delete_policy: ['ACTIVITY_TYPE_DELETE_POLICY', 'deletePolicyResult'],
+  delete_private_key_tags: ['ACTIVITY_TYPE_DELETE_PRIVATE_KEY_TAGS', 'deletePrivateKeyTagsResult'],
+  delete_private_keys: ['ACTIVITY_TYPE_DELETE_PRIVATE_KEYS', 'deletePrivateKeysResult'],
+  delete_smart_contract_interface: ['ACTIVITY_TYPE_DELETE_SMART_CONTRACT_INTERFACE', 'deleteSmartContractInterfaceResult'],
+  delete_sub_organization: ['ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION', 'deleteSubOrganizationResult'],
+  delete_user_tags: ['ACTIVITY_TYPE_DELETE_USER_TAGS', 'deleteUserTagsResult'],
+  delete_users: ['ACTIVITY_TYPE_DELETE_USERS', 'deleteUsersResult'],
+  delete_wallet_accounts: ['ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS', 'deleteWalletAccountsResult'],
+  delete_wallets: ['ACTIVITY_TYPE_DELETE_WALLETS', 'deleteWalletsResult'],
+  email_auth: ['ACTIVITY_TYPE_EMAIL_AUTH_V3', 'emailAuthResult'],
+  export_private_key: ['ACTIVITY_TYPE_EXPORT_PRIVATE_KEY', 'exportPrivateKeyResult'],
+  export_wallet: ['ACTIVITY_TYPE_EXPORT_WALLET', 'exportWalletResult'],
+  export_wallet_account: ['ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT', 'exportWalletAccountResult'],
+  import_private_key: ['ACTIVITY_TYPE_IMPORT_PRIVATE_KEY', 'importPrivateKeyResult'],
+  import_wallet: ['ACTIVITY_TYPE_IMPORT_WALLET', 'importWalletResult'],
+  init_import_private_key: ['ACTIVITY_TYPE_INIT_IMPORT_PRIVATE_KEY', 'initImportPrivateKeyResult'],
+  init_import_wallet: ['ACTIVITY_TYPE_INIT_IMPORT_WALLET', 'initImportWalletResult'],
+  init_otp: ['ACTIVITY_TYPE_INIT_OTP_V3', 'initOtpResultV2'],
+  init_otp_auth: ['ACTIVITY_TYPE_INIT_OTP_AUTH_V3', 'initOtpAuthResultV2'],
+  init_user_email_recovery: ['ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY_V2', 'initUserEmailRecoveryResult'],
+  oauth: ['ACTIVITY_TYPE_OAUTH', 'oauthResult'],
+  oauth_login: ['ACTIVITY_TYPE_OAUTH_LOGIN', 'oauthLoginResult'],
+  otp_auth: ['ACTIVITY_TYPE_OTP_AUTH', 'otpAuthResult'],
+  otp_login: ['ACTIVITY_TYPE_OTP_LOGIN_V2', 'otpLoginResult'],
+  recover_user: ['ACTIVITY_TYPE_RECOVER_USER', 'recoverUserResult'],
+  reject_activity: ['ACTIVITY_TYPE_REJECT_ACTIVITY', 'rejectActivityResult'],
+  remove_organization_feature: ['ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE', 'removeOrganizationFeatureResult'],
+  set_organization_feature: ['ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', 'setOrganizationFeatureResult'],
+  sign_raw_payload: ['ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', 'signRawPayloadResult'],
+  sign_raw_payloads: ['ACTIVITY_TYPE_SIGN_RAW_PAYLOADS', 'signRawPayloadsResult'],
+  sign_transaction: ['ACTIVITY_TYPE_SIGN_TRANSACTION_V2', 'signTransactionResult'],
+  stamp_login: ['ACTIVITY_TYPE_STAMP_LOGIN', 'stampLoginResult'],
+  update_organization_name: ['ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME', 'updateOrganizationNameResult'],
+  update_policy: ['ACTIVITY_TYPE_UPDATE_POLICY_V2', 'updatePolicyResultV2'],
+  update_private_key_tag: ['ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG', 'updatePrivateKeyTagResult'],
+  update_root_quorum: ['ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', 'updateRootQuorumResult'],
+  update_user: ['ACTIVITY_TYPE_UPDATE_USER', 'updateUserResult'],
+  update_user_email: ['ACTIVITY_TYPE_UPDATE_USER_EMAIL', 'updateUserEmailResult'],
+  update_user_name: ['ACTIVITY_TYPE_UPDATE_USER_NAME', 'updateUserNameResult'],
+  update_user_phone_number: ['ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER', 'updateUserPhoneNumberResult'],
+  update_user_tag: ['ACTIVITY_TYPE_UPDATE_USER_TAG', 'updateUserTagResult'],
+  update_wallet: ['ACTIVITY_TYPE_UPDATE_WALLET', 'updateWalletResult'],
+  verify_otp: ['ACTIVITY_TYPE_VERIFY_OTP_V2', 'verifyOtpResult'],
+};

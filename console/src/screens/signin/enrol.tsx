@@ -1,0 +1,73 @@
+// The page behind an enrolment link: it holds an API key that expires, with which
+// the user registers a passkey, and which is then deleted.
+import { useEffect, useState } from 'preact/hooks';
+
+import { query, submit } from '../../client/client';
+import { importKey, stampWith } from '../../client/p256';
+import { createPasskey } from '../../session/passkey';
+import { signInWithPasskey } from '../../session/session';
+import { t } from '../../text';
+import { Failure, useAction } from '../../ui/action';
+import { Brand } from '../../ui/brand';
+import { Button, Field, Loading, Notice } from '../../ui/parts';
+
+interface Invited {
+  organizationId: string;
+  organizationName: string;
+  userId: string;
+  username: string;
+}
+
+async function keyOf(secret: string) {
+  const key = await importKey(secret);
+  if (!key) throw new Error(t.enrol.expired);
+  return key;
+}
+
+async function enrol(who: Invited, secret: string, name: string): Promise<void> {
+  const key = await keyOf(secret);
+  const stamper = (body: string) => stampWith(key, body);
+  const passkey = await createPasskey(who.userId, who.username, name);
+  await submit('create_authenticators', who.organizationId, { userId: who.userId, authenticators: [passkey] }, stamper);
+  const { apiKeys } = await query('get_api_keys', { organizationId: who.organizationId, userId: who.userId }, stamper);
+  const used = apiKeys.find((k) => k.credential.publicKey === key.publicKey);
+  if (used) await submit('delete_api_keys', who.organizationId, { userId: who.userId, apiKeyIds: [used.apiKeyId] }, stamper);
+  await signInWithPasskey(who.organizationId);
+}
+
+export function Enrol({ link, onDone }: { link: string; onDone: () => void }) {
+  const [organization, secret] = link.split('.');
+  const [who, setWho] = useState<Invited>();
+  const [invalid, setInvalid] = useState(false);
+  const [name, setName] = useState(t.enrol.defaultName);
+  useEffect(() => {
+    keyOf(secret ?? '')
+      .then((key) => query('whoami', { organizationId: organization }, (body) => stampWith(key, body)))
+      .then(setWho, () => setInvalid(true));
+  }, [link]);
+  const register = useAction(async () => {
+    await enrol(who!, secret, name);
+    onDone();
+  });
+  return (
+    <div class="way-in">
+      <main id="content">
+        <Brand />
+        <div class="card stack appear">
+          <h1>{t.enrol.title}</h1>
+          {invalid && <Notice tone="danger" role="alert">{t.enrol.expired}</Notice>}
+          {!who && !invalid && <Loading />}
+          {who && (
+            <form class="stack" onSubmit={(e) => { e.preventDefault(); void register.run(); }}>
+              <p><strong>{t.enrol.welcome(who.username)}</strong> <bdi class="muted">{who.organizationName}</bdi></p>
+              <p class="muted">{t.enrol.about}</p>
+              <Field label={t.enrol.passkeyName} value={name} onInput={setName} problem={register.problem('authenticatorName')} required />
+              <Button look="primary" submit busy={register.busy}>{t.enrol.register}</Button>
+              <Failure action={register} />
+            </form>
+          )}
+        </div>
+      </main>
+    </div>
+  );
+}

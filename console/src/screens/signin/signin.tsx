@@ -1,0 +1,82 @@
+// The way in: a passkey, or an API key.
+import { useState } from 'preact/hooks';
+
+import { Refusal } from '../../client/client';
+import { passkeysWork } from '../../session/passkey';
+import { parseKey } from '../../session/keyfile';
+import { locked, rememberedOrganization, signInWithKey, signInWithPasskey } from '../../session/session';
+import { t } from '../../text';
+import { Failure, useAction } from '../../ui/action';
+import { Brand } from '../../ui/brand';
+import { Button, Field, Notice } from '../../ui/parts';
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function checked(organization: string): string {
+  const id = organization.trim();
+  if (!uuid.test(id)) throw new Refusal(400, t.signIn.organizationMissing, '', [{ path: 'organization', text: t.signIn.organizationMissing }]);
+  return id;
+}
+
+export function SignIn({ notice }: { notice?: string }) {
+  const [organization, setOrganization] = useState(rememberedOrganization());
+  const [key, setKey] = useState('');
+  const [file, setFile] = useState<string>();
+  const passkey = useAction(() => signInWithPasskey(checked(organization)));
+  const withKey = useAction(async () => {
+    const { digits, organizationId } = parseKey(key);
+    await signInWithKey(checked(organizationId ?? organization), digits);
+  });
+  const take = async (chosen: File | undefined) => {
+    if (!chosen || chosen.size > 10_000) return;
+    const text = await chosen.text();
+    setKey(text.trim());
+    setFile(chosen.name);
+    const id = /"organizationId"\s*:\s*"([^"]+)"/.exec(text)?.[1];
+    if (id) setOrganization(id);
+  };
+  const problem = (path: string) => passkey.problem(path) ?? withKey.problem(path);
+  return (
+    <div class="way-in">
+      <main id="content">
+        <Brand />
+        <div class="card stack appear">
+          <h1>{t.signIn.title}</h1>
+          {locked.value && <Notice>{t.signIn.locked}</Notice>}
+          {notice && <Notice tone="caution" role="alert">{notice}</Notice>}
+          <form class="stack" onSubmit={(e) => { e.preventDefault(); void passkey.run(); }}>
+            <Field label={t.signIn.organization} value={organization} onInput={setOrganization} hint={t.signIn.organizationHint} problem={problem('organization')} autocomplete="username webauthn" />
+            {!passkeysWork() && <p class="hint">{t.passkey.impossible}</p>}
+            <Button look="primary" submit busy={passkey.busy} disabled={!passkeysWork()}>{t.signIn.passkey}</Button>
+            {!passkey.problem('organization') && <Failure action={passkey} />}
+          </form>
+          <div class="or">{t.signIn.or}</div>
+          <form class="stack" onSubmit={(e) => { e.preventDefault(); void withKey.run(); }}>
+            <Field label={t.signIn.key} type="password" value={key} onInput={(v) => { setKey(v); setFile(undefined); }} hint={file ? t.signIn.fileRead(file) : t.signIn.keyHint} problem={withKey.problem('key')} />
+            <DropFile onFile={(f) => void take(f)} />
+            <Button submit busy={withKey.busy}>{t.signIn.withKey}</Button>
+            {!withKey.problem('key') && !withKey.problem('organization') && <Failure action={withKey} />}
+          </form>
+        </div>
+      </main>
+    </div>
+  );
+}
+
+function DropFile({ onFile }: { onFile: (file: File | undefined) => void }) {
+  const [over, setOver] = useState(false);
+  return (
+    <div
+      class={`drop ${over ? 'over' : ''}`}
+      onDragOver={(e) => { e.preventDefault(); setOver(true); }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(e) => { e.preventDefault(); setOver(false); onFile(e.dataTransfer?.files[0]); }}
+    >
+      <label class="button small">
+        {t.signIn.file}
+        <input class="hidden-visually" type="file" onChange={(e) => onFile(e.currentTarget.files?.[0])} />
+      </label>
+      <span>{t.signIn.drop}</span>
+    </div>
+  );
+}

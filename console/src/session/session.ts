@@ -1,0 +1,161 @@
+// Who uses the page, and with which keys. A passkey makes a key for a session, which
+// reads; what is decided or cannot be undone is stamped by the passkey itself.
+import { computed, signal } from '@preact/signals';
+
+import { query, Refusal, type Stamper, submit as submitTo, type Submitted } from '../client/client';
+import { type Activities, type Queries } from '../client/interface';
+import { generateKey, importKey, type KeyPair, stampWith } from '../client/p256';
+import { settings } from '../settings';
+import { t } from '../text';
+import { stampWithPasskey } from './passkey';
+import { allHeld, forget, forgetAll, type Held, hold } from './vault';
+
+export const session = signal<Held | undefined>(undefined);
+export const others = signal<Held[]>([]); // further organizations that are signed in
+export const started = signal(false); // whether the stored keys were looked at
+export const locked = signal(false); // whether a session came to its end
+// A sub-organization that is looked at, which is done with the parent's key.
+export const visiting = signal<{ id: string; name: string } | undefined>(undefined);
+
+export const organizationId = computed(() => visiting.value?.id ?? session.value?.organizationId ?? '');
+export const readOnly = computed(() => visiting.value !== undefined);
+
+const sessionSeconds = 900;
+const lastOrganization = 'latchkey-organization';
+
+export const rememberedOrganization = (): string => localStorage.getItem(lastOrganization) ?? '';
+
+const stamperOf =
+  (key: KeyPair): Stamper =>
+  (body) =>
+    stampWith(key, body);
+
+function current(): Held {
+  const held = session.value;
+  if (!held) throw new Refusal(401, t.session.ended, '', []);
+  return held;
+}
+
+// A refusal that means that the key is no longer known ends the session.
+async function guarded<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 401) await lock();
+    throw error;
+  }
+}
+
+type WithoutOrganization<T> = T extends { organizationId: string } ? Omit<T, 'organizationId'> : T;
+
+// ask reads from the organization that is looked at.
+export const ask = <K extends keyof Queries>(name: K, request: WithoutOrganization<Queries[K]['request']>, tries?: number) =>
+  guarded(
+    query(name, { organizationId: organizationId.value, ...request } as Queries[K]['request'], stamperOf(current()), tries),
+  );
+
+// act submits an activity with the session's key.
+export const act = <K extends keyof Activities>(name: K, parameters: Activities[K]['parameters']): Promise<Submitted<K>> =>
+  guarded(submitTo(name, organizationId.value, parameters, stamperOf(current())));
+
+// decide submits what is a decision or cannot be undone: whoever signed in with a
+// passkey is asked for it.
+export const decide = <K extends keyof Activities>(name: K, parameters: Activities[K]['parameters']): Promise<Submitted<K>> =>
+  guarded(submitTo(name, organizationId.value, parameters, current().kind === 'passkey' ? stampWithPasskey : stamperOf(current())));
+
+async function enter(key: KeyPair, organization: string, kind: Held['kind'], until: number): Promise<void> {
+  const who = await query('whoami', { organizationId: organization }, stamperOf(key));
+  const held: Held = { ...key, ...who, userName: who.username, kind, until, used: Date.now() };
+  await hold(held);
+  localStorage.setItem(lastOrganization, held.organizationId);
+  others.value = (await allHeld()).filter((o) => o.organizationId !== held.organizationId);
+  visiting.value = undefined;
+  session.value = held;
+  locked.value = false;
+}
+
+export async function signInWithPasskey(organization: string): Promise<void> {
+  const key = await generateKey();
+  const { activity } = await submitTo(
+    'stamp_login',
+    organization,
+    { publicKey: key.publicKey, expirationSeconds: String(sessionSeconds) },
+    stampWithPasskey,
+  );
+  await enter(key, activity.organizationId, 'passkey', Date.now() + sessionSeconds * 1000);
+}
+
+// signInWithKey takes 64 hex digits; they are forgotten when this returns.
+export async function signInWithKey(organization: string, digits: string): Promise<void> {
+  const key = await importKey(digits);
+  if (!key) throw new Refusal(400, t.signIn.notAKey, '', [{ path: 'key', text: t.signIn.notAKey }]);
+  await enter(key, organization, 'key', Number.MAX_SAFE_INTEGER);
+}
+
+// resume takes up what a load of the page before has left.
+export async function resume(): Promise<void> {
+  const all = await allHeld();
+  const now = Date.now();
+  const fresh = all.filter((h) => h.until > now && now - h.used < settings.idleSeconds * 1000);
+  for (const old of all.filter((h) => !fresh.includes(h))) await forget(old.organizationId);
+  const mine = fresh.find((h) => h.organizationId === rememberedOrganization()) ?? fresh[0];
+  session.value = mine;
+  others.value = fresh.filter((h) => h !== mine);
+  locked.value = !mine && all.length > 0;
+  started.value = true;
+}
+
+export async function switchTo(held: Held): Promise<void> {
+  const before = session.value;
+  localStorage.setItem(lastOrganization, held.organizationId);
+  visiting.value = undefined;
+  session.value = held;
+  others.value = [...others.value.filter((o) => o !== held), ...(before ? [before] : [])];
+}
+
+// lock deletes the keys; signing in again leads back to the same place.
+export async function lock(): Promise<void> {
+  if (!session.value) return;
+  session.value = undefined;
+  others.value = [];
+  locked.value = true;
+  await forgetAll();
+}
+
+export async function signOut(): Promise<void> {
+  session.value = undefined;
+  others.value = [];
+  visiting.value = undefined;
+  locked.value = false;
+  localStorage.removeItem(lastOrganization);
+  await forgetAll();
+}
+
+// touch notes that the page is used.
+let lastUse = Date.now();
+export function touch(): void {
+  lastUse = Date.now();
+}
+
+// keepAlive locks an idle page and renews the session of one that is used.
+export async function keepAlive(): Promise<void> {
+  const held = session.value;
+  if (!held) return;
+  const now = Date.now();
+  if (now - lastUse >= settings.idleSeconds * 1000 || now >= held.until) return lock();
+  const renewal = held.kind === 'passkey' && held.until - now < (sessionSeconds * 1000) / 2;
+  if (!renewal) {
+    if (lastUse > held.used + 30_000) await hold({ ...held, used: lastUse });
+    return;
+  }
+  const key = await generateKey();
+  await submitTo(
+    'stamp_login',
+    held.organizationId,
+    { publicKey: key.publicKey, expirationSeconds: String(sessionSeconds) },
+    stamperOf(held),
+  );
+  const next = { ...held, ...key, until: now + sessionSeconds * 1000, used: lastUse };
+  await hold(next);
+  if (session.value === held) session.value = next;
+}

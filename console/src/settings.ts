@@ -1,0 +1,8 @@
+// What the server says to its pages, in their head.
+interface Settings {
+  rpId?: string;
+  idleSeconds: number;
+}
+
+const content = document.querySelector('meta[name=latchkey-settings]')?.getAttribute('content') ?? '{}';
+export const settings: Settings = { idleSeconds: 900, ...(JSON.parse(content) as Partial<Settings>) };

@@ -1,0 +1,208 @@
+// What the tests of the console share: a browser, people in it, and requests that
+// are made beside it, as a program would.
+import assert from 'node:assert/strict';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { spawnSync } from 'node:child_process';
+
+import { chromium } from 'playwright-core';
+
+export { newPlace, startServer, storeName, useServer } from '../../e2e/lib/server.mjs';
+export { patience } from '../../e2e/lib/until.mjs';
+import { patience } from '../../e2e/lib/until.mjs';
+
+function program() {
+  const names = process.env.CHROMIUM ? [process.env.CHROMIUM] : ['chromium', 'chromium-browser', 'google-chrome', 'chrome'];
+  for (const name of names) {
+    const found = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' });
+    if (found.status === 0) return found.stdout.trim();
+  }
+  throw new Error(`no browser: ${names.join(', ')} cannot be run. Install Debian's package chromium, or set CHROMIUM to one.`);
+}
+
+// useBrowser gives the tests of the describe around it a browser; open() makes a
+// person's own: nothing is shared between two. What breaks the page's security
+// policy, or throws in it, fails the test run at the end.
+export function useBrowser() {
+  const held = {};
+  const problems = [];
+  before(async () => {
+    held.browser = await chromium.launch({
+      executablePath: program(),
+      args: ['--disable-gpu', '--disable-dev-shm-usage', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
+    });
+  });
+  after(async () => {
+    await held.browser?.close();
+    assert.deepEqual(problems, [], 'pages reported problems');
+  });
+  held.open = async (options = {}) => {
+    const context = await held.browser.newContext({ viewport: { width: 1200, height: 800 }, locale: 'en-GB', reducedMotion: 'reduce', ...options });
+    context.setDefaultTimeout(patience);
+    const page = await context.newPage();
+    await page.addInitScript(() => {
+      document.addEventListener('securitypolicyviolation', (e) => console.error(`CSP ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`));
+    });
+    page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.stack}`));
+    page.on('console', (message) => {
+      if (message.text().includes('CSP') || message.text().includes('Content Security Policy') || message.text().includes('TrustedHTML')) problems.push(message.text());
+    });
+    return page;
+  };
+  held.problems = problems;
+  return held;
+}
+
+// addAuthenticator plugs a virtual passkey device into a page.
+export async function addAuthenticator(page) {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+  await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+  });
+}
+
+export const consoleUrl = (dev, path = '') => `http://localhost:${new URL(dev.baseUrl).port}/console/${path}`;
+
+export async function signIn(page, dev, key, path = '') {
+  await page.goto(consoleUrl(dev, path));
+  await page.getByLabel('Organization ID').fill(dev.organizationId);
+  await page.getByLabel('API private key').fill(key.apiPrivateKey);
+  await page.getByRole('button', { name: 'Sign in with an API key' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+export function newKey() {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { d, x, y } = privateKey.export({ format: 'jwk' });
+  const bytes = (text) => Buffer.from(text, 'base64url');
+  return {
+    apiPrivateKey: bytes(d).toString('hex').padStart(64, '0'),
+    apiPublicKey: (bytes(y).at(-1) & 1 ? '03' : '02') + bytes(x).toString('hex').padStart(64, '0'),
+    jwk: { kty: 'EC', crv: 'P-256', d, x, y },
+  };
+}
+
+// keyOf completes a key of dev.json.
+export function keyOf({ apiPrivateKey, apiPublicKey }) {
+  const scalar = Buffer.from(apiPrivateKey, 'hex');
+  const pkcs8 = Buffer.concat([Buffer.from('3041020100301306072a8648ce3d020106082a8648ce3d030107042730250201010420', 'hex'), scalar]);
+  const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+  const { x, y } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { apiPrivateKey, apiPublicKey, jwk: { kty: 'EC', crv: 'P-256', d: scalar.toString('base64url'), x, y } };
+}
+
+// caller makes requests with a key, without a browser.
+export function caller(dev, key) {
+  const post = async (path, body) => {
+    const text = JSON.stringify(body);
+    const signature = sign('sha256', Buffer.from(text), createPrivateKey({ key: key.jwk, format: 'jwk' })).toString('hex');
+    const stamp = Buffer.from(JSON.stringify({ publicKey: key.apiPublicKey, scheme: 'SIGNATURE_SCHEME_TK_API_P256', signature })).toString('base64url');
+    const reply = await fetch(dev.baseUrl + path, { method: 'POST', body: text, headers: { 'X-Stamp': stamp } });
+    const answer = await reply.json();
+    if (!reply.ok) throw Object.assign(new Error(`${path}: ${reply.status} ${answer.message}`), { answer });
+    return answer;
+  };
+  return {
+    query: (name, more = {}) => post(`/public/v1/query/${name}`, { organizationId: dev.organizationId, ...more }),
+    submit: async (name, type, parameters) =>
+      (await post(`/public/v1/submit/${name}`, { type: `ACTIVITY_TYPE_${type}`, timestampMs: String(Date.now()), organizationId: dev.organizationId, parameters })).activity,
+  };
+}
+
+export const result = (activity) => Object.entries(activity.result).find(([name]) => name !== 'activity')?.[1];
+
+// An organization for a test: a root user, members with an API key each, a wallet,
+// and a policy by which two of the members' approvals sign.
+export async function furnish(held, names = ['Ada', 'Bob']) {
+  const root = caller(held.dev, keyOf(held.rootKey));
+  const people = {};
+  for (const name of names) {
+    const key = newKey();
+    const made = await root.submit('create_users', 'CREATE_USERS_V3', {
+      users: [{ userName: name, userTags: [], authenticators: [], oauthProviders: [], apiKeys: [{ apiKeyName: `key of ${name}`.slice(0, 40), publicKey: key.apiPublicKey, curveType: 'API_KEY_CURVE_P256' }] }],
+    });
+    people[name] = { key, userId: result(made).userIds[0], ...caller(held.dev, key) };
+  }
+  const wallet = await root.submit('create_wallet', 'CREATE_WALLET', {
+    walletName: 'Treasury',
+    accounts: [
+      { curve: 'CURVE_SECP256K1', pathFormat: 'PATH_FORMAT_BIP32', path: "m/44'/60'/0'/0/0", addressFormat: 'ADDRESS_FORMAT_ETHEREUM' },
+      { curve: 'CURVE_ED25519', pathFormat: 'PATH_FORMAT_BIP32', path: "m/44'/501'/0'/0'", addressFormat: 'ADDRESS_FORMAT_SOLANA' },
+      { curve: 'CURVE_SECP256K1', pathFormat: 'PATH_FORMAT_BIP32', path: "m/84'/0'/0'/0/0", addressFormat: 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' },
+      { curve: 'CURVE_SECP256K1', pathFormat: 'PATH_FORMAT_BIP32', path: "m/44'/195'/0'", addressFormat: 'ADDRESS_FORMAT_TRON' },
+    ],
+  });
+  const ids = Object.values(people).map((p) => `'${p.userId}'`).join(', ');
+  await root.submit('create_policy', 'CREATE_POLICY_V3', {
+    policyName: 'Two sign together', effect: 'EFFECT_ALLOW', notes: '',
+    condition: "activity.action == 'SIGN'",
+    consensus: `approvers.filter(user, user.id in [${ids}]).count() >= 2`,
+  });
+  const [ethereum, solana, bitcoin, tron] = result(wallet).addresses;
+  return { root, people, walletId: result(wallet).walletId, ethereum, solana, bitcoin, tron };
+}
+
+// --- Transactions, written by hand --------------------------------------------
+
+function rlp(item) {
+  const head = (size, short) => {
+    if (size < 56) return Buffer.from([short + size]);
+    const digits = Buffer.from(size.toString(16).padStart(size > 255 ? 4 : 2, '0'), 'hex');
+    return Buffer.concat([Buffer.from([short + 55 + digits.length]), digits]);
+  };
+  if (Array.isArray(item)) {
+    const all = Buffer.concat(item.map(rlp));
+    return Buffer.concat([head(all.length, 0xc0), all]);
+  }
+  const bytes = typeof item === 'string' ? Buffer.from(item.replace(/^0x/, ''), 'hex') : number(item);
+  return bytes.length === 1 && bytes[0] < 0x80 ? bytes : Buffer.concat([head(bytes.length, 0x80), bytes]);
+}
+
+function number(value) {
+  if (value === 0n || value === 0) return Buffer.alloc(0);
+  const digits = value.toString(16);
+  return Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex');
+}
+
+// ethereum is an unsigned transaction of EIP-1559.
+export const ethereum = ({ chainId = 1, nonce = 0, to, value = 0n, data = '0x', gas = 21000, price = 30_000_000_000n }) =>
+  '02' + rlp([chainId, nonce, 1_000_000_000n, price, gas, to, value, data, []]).toString('hex');
+
+const word = (text) => text.replace(/^0x/, '').toLowerCase().padStart(64, '0');
+export const erc20 = (method, to, amount) => ({ transfer: '0xa9059cbb', approve: '0x095ea7b3' })[method] + word(to) + word(amount.toString(16));
+
+export const signTransaction = (who, signWith, unsignedTransaction, type = 'ETHEREUM') =>
+  who.submit('sign_transaction', 'SIGN_TRANSACTION_V2', { signWith, unsignedTransaction, type: `TRANSACTION_TYPE_${type}` });
+
+export const sha256 = (data) => createHash('sha256').update(data).digest();
+
+// --- Looking at pages -----------------------------------------------------------
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+// accessible fails if axe finds anything. It is put into the page from outside: the
+// page's own policy stays as it is.
+export async function accessible(page, what) {
+  const cdp = await page.context().newCDPSession(page);
+  const { readFileSync } = await import('node:fs');
+  await cdp.send('Runtime.evaluate', { expression: readFileSync(axe, 'utf8') });
+  const { result: found, exceptionDetails } = await cdp.send('Runtime.evaluate', {
+    expression: `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+      .then((r) => r.violations.map((v) => v.id + ': ' + v.help + ' at ' + v.nodes.map((n) => n.target.join(' ') + ' ' + n.html.slice(0, 120)).join(' | ')))`,
+    awaitPromise: true, returnByValue: true,
+  });
+  assert.equal(exceptionDetails, undefined, JSON.stringify(exceptionDetails));
+  assert.deepEqual(found.value, [], `axe on ${what}`);
+}
+
+// picture keeps what a screen looks like, if PICTURES names a folder.
+export async function picture(page, name) {
+  const folder = process.env.PICTURES;
+  if (!folder) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}
