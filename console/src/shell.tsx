@@ -57,7 +57,7 @@ export function Shell() {
       <a class="skip" href="#content" onClick={(e) => { e.preventDefault(); document.querySelector<HTMLElement>('main h1')?.focus(); }}>{t.skip}</a>
       <div class="shell">
         <header class="topbar">
-          <button type="button" class="button menu-button" aria-expanded={menu} aria-controls="navigation" onClick={() => setMenu(!menu)}>{t.menu}</button>
+          <button type="button" class="button small menu-button" aria-expanded={menu} aria-controls="navigation" onClick={() => setMenu(!menu)}>{t.menu}</button>
           <Brand />
           <Account />
         </header>

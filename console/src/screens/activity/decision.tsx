@@ -49,6 +49,9 @@ function PolicySays({ policy }: { policy: ExplainedPolicy }) {
   );
 }
 
+// named shows users by their names, where an expression has their ids.
+const named = (text: string): string => text.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => book.value.users.get(id) ?? book.value.wallets.get(id) ?? id);
+
 // A part that is only a name of something larger, or a value itself, says nothing.
 const telling = (s: ExplainedStep): boolean => s.error !== undefined || !(s.value === s.source || /^\[|^[A-Z]\w*$/.test(s.value ?? ''));
 
@@ -61,8 +64,8 @@ function Steps({ label, steps: all }: { label: string; steps: ExplainedStep[] })
       <ul class="steps">
         {steps.map((s, i) => (
           <li key={i}>
-            <span>{s.bound && <span class="muted">{s.bound}: </span>}{s.source}</span>
-            <span class={s.value === 'true' ? 'yes' : s.value === 'false' || s.error ? 'no' : 'muted'}>{s.error ?? s.value}</span>
+            <span>{s.bound && <span class="muted">{s.bound}: </span>}{named(s.source)}</span>
+            <span class={s.value === 'true' ? 'yes' : s.value === 'false' || s.error ? 'no' : 'muted'}>{s.error ?? named(s.value ?? '')}</span>
           </li>
         ))}
       </ul>

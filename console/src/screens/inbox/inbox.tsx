@@ -46,14 +46,12 @@ function Request({ activity }: { activity: View }) {
   const submitter = activity.votes[0]?.user?.userName ?? '';
   return (
     <li class="card request appear" data-activity={activity.id}>
-      <div class="request-head">
-        <div>
+      <div>
+        <div class="row between">
           <p class="muted"><bdi>{t.inbox.wants(submitter)}</bdi></p>
-          <h2 class="request-title"><a href={address(`activities/${activity.id}`)}><bdi>{title(reading)}</bdi></a></h2>
-        </div>
-        <div class="row">
           {reading.network && <Badge>{reading.network}</Badge>}
         </div>
+        <h2 class="request-title"><a href={address(`activities/${activity.id}`)}><bdi>{title(reading)}</bdi></a></h2>
       </div>
       <Recipient reading={reading} />
       <Warnings reading={reading} />

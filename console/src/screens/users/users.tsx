@@ -72,7 +72,7 @@ function Create({ onClose, onDone }: { onClose: () => void; onDone: () => void }
     const key = await generateSecret();
     const done = await act('create_users', {
       users: [{
-        userName: name, ...(email && { userEmail: email }), authenticators: [], oauthProviders: [], userTags: [],
+        userName: name, userEmail: email, authenticators: [], oauthProviders: [], userTags: [],
         apiKeys: [{ apiKeyName: enrolmentKeyName, publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256', expirationSeconds: String(enrolmentHours * 3600) }],
       }],
     });
@@ -93,7 +93,7 @@ function Create({ onClose, onDone }: { onClose: () => void; onDone: () => void }
       ) : (
         <form class="stack" onSubmit={(e) => { e.preventDefault(); void create.run(); }}>
           <Field label={t.users.userName} value={name} onInput={setName} problem={create.problem('userName')} required />
-          <Field label={t.users.email} value={email} onInput={setEmail} problem={create.problem('userEmail')} type="email" />
+          <Field label={t.users.email} value={email} onInput={setEmail} problem={create.problem('userEmail')} type="email" hint={t.users.emailHint} required />
           <p class="hint">{t.users.createAbout}</p>
           <Failure action={create} />
           <div class="row">

@@ -1,0 +1,136 @@
+// The ways in, and the ways out.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { before, describe, it } from 'node:test';
+
+import { binary } from '../../e2e/lib/server.mjs';
+import { accessible, addAuthenticator, consoleUrl, furnish, newKey, picture, signIn, storeName, useBrowser, useServer } from './lib.mjs';
+
+describe(`ways in on ${storeName}`, () => {
+  const held = useServer();
+  const browser = useBrowser();
+  let org;
+  before(async () => {
+    org = await furnish(held);
+  });
+
+  it('is where a browser is sent, and no other client', async () => {
+    const page = await fetch(held.dev.baseUrl, { headers: { Accept: 'text/html' }, redirect: 'manual' });
+    assert.equal(page.headers.get('location'), '/console/');
+    const other = await fetch(held.dev.baseUrl);
+    assert.equal(other.status, 404);
+    assert.equal(other.headers.get('content-type'), 'application/json');
+  });
+
+  it('says what is wrong with an organization id and with a key, at the field', async () => {
+    const page = await browser.open();
+    await page.goto(consoleUrl(held.dev));
+    await page.getByLabel('API private key').fill('abc');
+    await page.getByRole('button', { name: 'Sign in with an API key' }).click();
+    await page.getByText('An API private key is 64 hex digits').waitFor();
+    assert.equal(await page.getByLabel('API private key').getAttribute('aria-invalid'), 'true');
+    await page.getByLabel('API private key').fill('ab'.repeat(64) + ':secp256k1');
+    await page.getByRole('button', { name: 'Sign in with an API key' }).click();
+    await page.getByText('of the curve secp256k1').waitFor();
+    await page.getByLabel('API private key').fill(newKey().apiPrivateKey);
+    await page.getByRole('button', { name: 'Sign in with an API key' }).click();
+    await page.getByText('Enter the organization’s ID').waitFor();
+    await page.getByLabel('Organization ID').fill(held.dev.organizationId);
+    await page.getByRole('button', { name: 'Sign in with an API key' }).click();
+    await page.getByRole('alert').waitFor(); // the server's words: this key is not known
+    await accessible(page, 'sign-in with mistakes');
+    await page.context().close();
+  });
+
+  it('takes a key file, keeps it over a reload, and forgets it with the sign-out', async () => {
+    const page = await browser.open();
+    await page.goto(consoleUrl(held.dev, 'wallets'));
+    await page.locator('input[type=file]').setInputFiles(held.server.file);
+    await page.getByRole('button', { name: 'Sign in with an API key' }).click();
+    await page.getByRole('heading', { name: 'Wallets', level: 1 }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Wallets', level: 1 }).waitFor();
+    const extractable = await page.evaluate(async () => {
+      const db = await new Promise((resolve) => (indexedDB.open('latchkey-console').onsuccess = (e) => resolve(e.target.result)));
+      const [all] = await new Promise((resolve) => (db.transaction('held').objectStore('held').getAll().onsuccess = (e) => resolve([e.target.result])));
+      db.close();
+      return all.map((h) => h.privateKey.extractable);
+    });
+    assert.deepEqual(extractable, [false]);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    assert.equal(await page.getByLabel('Organization ID').inputValue(), '');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.context().close();
+  });
+
+  it('lets the development user in by the printed address, once', async () => {
+    const address = /^Console\s+(\S+)$/m.exec(held.server.output())[1];
+    const page = await browser.open();
+    await page.goto(address);
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    assert.equal(page.url(), consoleUrl(held.dev), 'the code stays out of the history');
+    const second = await browser.open();
+    await second.goto(address);
+    await second.getByText('can be used once only').waitFor();
+    const next = execFileSync(binary, ['console', '--data', held.place.data], { encoding: 'utf8' }).trim();
+    const third = await browser.open();
+    await third.goto(next);
+    await third.getByRole('heading', { name: 'Inbox' }).waitFor();
+    for (const p of [page, second, third]) await p.context().close();
+  });
+
+  it('enrols a new user, who then signs in with the passkey', async () => {
+    const admin = await browser.open();
+    await signIn(admin, held.dev, held.rootKey, 'users');
+    await admin.getByRole('button', { name: 'Create user' }).click();
+    await admin.getByLabel('User name').fill('Grace');
+    await admin.getByLabel('E-mail address').fill('grace@example.com');
+    await picture(admin, 'create-user');
+    await admin.getByRole('dialog').getByRole('button', { name: 'Create user' }).click();
+    const link = await admin.getByTestId('enrolment-link').textContent();
+    await accessible(admin, 'enrolment link');
+
+    const grace = await browser.open({ viewport: { width: 390, height: 800 } });
+    await addAuthenticator(grace);
+    await grace.goto(link);
+    await grace.getByText('Welcome, Grace').waitFor();
+    await accessible(grace, 'enrolment');
+    await picture(grace, 'enrolment-phone');
+    await grace.getByRole('button', { name: 'Register a passkey' }).click();
+    await grace.getByRole('heading', { name: 'Inbox' }).waitFor();
+    await grace.getByRole('button', { name: 'Sign out' }).click();
+    await grace.getByLabel('Organization ID').fill(held.dev.organizationId);
+    await grace.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await grace.getByRole('heading', { name: 'Inbox' }).waitFor();
+
+    const { users } = await org.root.query('list_users');
+    const user = users.find((u) => u.userName === 'Grace');
+    assert.equal(user.authenticators.length, 1);
+    assert.deepEqual(user.apiKeys.filter((k) => k.apiKeyName === 'Enrolment link'), [], 'the key of the link is gone');
+    const late = await browser.open();
+    await late.goto(link);
+    await late.getByText('no longer valid').waitFor();
+    for (const p of [admin, grace, late]) await p.context().close();
+  });
+
+  it('locks an idle page, deletes the keys, and leads back to the same place', async () => {
+    const page = await browser.open();
+    await page.clock.install();
+    await signIn(page, held.dev, held.rootKey, 'policies');
+    await page.getByRole('heading', { name: 'Policies', level: 1 }).waitFor();
+    await page.clock.runFor(16 * 60 * 1000);
+    await page.getByText('The page was locked').waitFor();
+    const stored = await page.evaluate(async () => {
+      const db = await new Promise((resolve) => (indexedDB.open('latchkey-console').onsuccess = (e) => resolve(e.target.result)));
+      return new Promise((resolve) => (db.transaction('held').objectStore('held').count().onsuccess = (e) => resolve(e.target.result)));
+    });
+    assert.equal(stored, 0);
+    assert.equal(await page.getByLabel('Organization ID').inputValue(), held.dev.organizationId);
+    await page.getByLabel('API private key').fill(held.rootKey.apiPrivateKey);
+    await page.getByRole('button', { name: 'Sign in with an API key' }).click();
+    await page.getByRole('heading', { name: 'Policies', level: 1 }).waitFor();
+    await page.context().close();
+  });
+});
