@@ -8,11 +8,6 @@ import { tags } from '@lezer/highlight';
 
 import { fields } from './fields';
 
-export interface Mounted {
-  set: (value: string) => void;
-  destroy: () => void;
-}
-
 interface Options {
   label: string;
   of: string;
@@ -73,7 +68,8 @@ function complete(of: string) {
   };
 }
 
-export function mount(host: HTMLElement, { label, of, hint, value, onInput }: Options): Mounted {
+// mount makes the editor, and gives what ends it.
+export function mount(host: HTMLElement, { label, of, hint, value, onInput }: Options): () => void {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const view = new EditorView({
     root,
@@ -89,11 +85,5 @@ export function mount(host: HTMLElement, { label, of, hint, value, onInput }: Op
       ],
     }),
   });
-  return {
-    set: (next) => {
-      const now = view.state.doc.toString();
-      if (now !== next) view.dispatch({ changes: { from: 0, to: now.length, insert: next } });
-    },
-    destroy: () => view.destroy(),
-  };
+  return () => view.destroy();
 }

@@ -33,7 +33,7 @@ async function check(draft: Draft): Promise<string | undefined> {
     } as never, 1);
     return undefined;
   } catch (error) {
-    return error instanceof Refusal ? error.message.replace(/^.*?policies\.0:?\s*/, '') : undefined;
+    return error instanceof Refusal ? (error.fields[0]?.text ?? error.message) : undefined;
   }
 }
 

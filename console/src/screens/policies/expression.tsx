@@ -1,8 +1,7 @@
-// A field for an expression. The editor is loaded when the field is shown; until
-// then, and if it cannot be, a plain field does.
-import { useEffect, useId, useRef } from 'preact/hooks';
-
-import { type Mounted } from './codemirror';
+// A field for an expression. The editor is loaded when the field is shown. It begins
+// with the value and then has its own: what is typed must not be set back by what was
+// typed a moment before. Another value is another field, with a key of its own.
+import { useEffect, useRef } from 'preact/hooks';
 
 interface ExpressionProps {
   label: string;
@@ -13,26 +12,24 @@ interface ExpressionProps {
 }
 
 export function Expression({ label, of, value, onInput, hint }: ExpressionProps) {
-  const id = useId();
   const host = useRef<HTMLDivElement>(null);
-  const editor = useRef<Mounted | undefined>(undefined);
   const latest = useRef(onInput);
   latest.current = onInput;
   useEffect(() => {
     let gone = false;
+    let destroy: (() => void) | undefined;
     void import('./codemirror').then(({ mount }) => {
       if (gone || !host.current) return;
-      editor.current = mount(host.current, { label, of, hint, value, onInput: (v) => latest.current(v) });
+      destroy = mount(host.current, { label, of, hint, value, onInput: (v) => latest.current(v) });
     });
     return () => {
       gone = true;
-      editor.current?.destroy();
+      destroy?.();
     };
   }, []);
-  useEffect(() => editor.current?.set(value), [value]);
   return (
     <div class="field">
-      <span class="legend" id={id} aria-hidden="true">{label}</span>
+      <span class="legend" aria-hidden="true">{label}</span>
       <div ref={host} class="editor" />
       <div class="hint">{hint}</div>
     </div>
