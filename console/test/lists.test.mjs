@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 
-import { accessible, consoleUrl, ethereum, furnish, picture, signIn, signTransaction, storeName, useBrowser, useServer } from './lib.mjs';
+import { accessible, addAuthenticator, consoleUrl, ethereum, furnish, picture, signIn, signTransaction, storeName, useBrowser, useServer } from './lib.mjs';
 
 describe(`lists on ${storeName}`, () => {
   const held = useServer();
@@ -165,11 +165,26 @@ describe(`lists on ${storeName}`, () => {
     await page.getByRole('link', { name: 'Ada' }).waitFor();
   });
 
-  it('changes origins and the root quorum, and shows what the server refuses', async () => {
+  it('changes origins, and lets its own passkeys in whatever they are', async () => {
     await open('organization');
     await page.getByLabel('Origins of passkeys').fill('https://app.example.com');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('webauthn origins').waitFor();
+    const ada = await browser.open();
+    await addAuthenticator(ada);
+    await signIn(ada, held.dev, org.people.Ada.key, `users/${org.people.Ada.userId}`);
+    await ada.getByRole('button', { name: 'Add a passkey' }).click();
+    await ada.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
+    await ada.getByText('My passkey').waitFor();
+    await ada.getByRole('button', { name: 'Sign out' }).click();
+    await ada.getByLabel('Organization ID').fill(held.dev.organizationId);
+    await ada.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await ada.getByRole('button', { name: 'Sign out' }).waitFor();
+    await ada.context().close();
+  });
+
+  it('changes the root quorum, and shows what the server refuses', async () => {
+    await open('organization');
     await page.getByLabel('How many must agree').fill('5');
     await page.getByRole('button', { name: 'Change the root quorum' }).click();
     await dialog().getByRole('button', { name: 'Change the root quorum' }).click();

@@ -9,6 +9,9 @@ import (
 // their own.
 func (s *Server) MetricsAddress() net.Addr { return s.serving[1].listener.Addr() }
 
+// ConsoleAddress is where the console listens, if it has a listener of its own.
+func (s *Server) ConsoleAddress() net.Addr { return s.serving[1].listener.Addr() }
+
 // EndLameDuck lets the test say when the time after the order to stop is over.
 func (s *Server) EndLameDuck(end <-chan time.Time) {
 	s.after = func(time.Duration) <-chan time.Time { return end }

@@ -15,7 +15,11 @@ export interface Template {
   make: (book: Book) => Draft;
 }
 
-const some = (book: Book, n: number): string[] => [...book.users.keys()].slice(0, n).concat(Array(n).fill('«user id»')).slice(0, n);
+// The first users, as far as there are; two at least.
+const some = (book: Book, n: number): string[] => {
+  const ids = [...book.users.keys()].slice(0, n);
+  return ids.length >= Math.min(n, 2) ? ids : [...ids, '«user id»'];
+};
 const wallet = (book: Book): string => [...book.wallets.keys()][0] ?? '«wallet id»';
 const anyOf = (ids: string[]): string => `[${ids.map((id) => `'${id}'`).join(', ')}]`;
 const blank: Draft = { policyName: '', effect: 'EFFECT_ALLOW', condition: '', consensus: '', time: '', notes: '' };
