@@ -90,6 +90,7 @@ export const t = {
     othersMore: 'You cannot decide these, or have voted already.',
     wants: (name: string) => `${name} asks to`,
     count: (n: number) => `${n} ${plural(n, 'request waits', 'requests wait')} for you`,
+    from: 'From',
     to: 'To',
     unknownRecipient: 'Not an address of this organization',
     details: 'Details',
@@ -129,7 +130,7 @@ export const t = {
     key: 'an API key',
     evaluated: 'What the policies said when it was decided',
     current: 'What the policies say now',
-    noPolicies: 'No policy was asked.',
+    noPolicies: 'No policy was asked: the root quorum decided, or users for themselves.',
     quorum: (n: number, of: number) => `Root quorum: ${n} of ${of}`,
     outcomes: {
       OUTCOME_ALLOW: 'allows',

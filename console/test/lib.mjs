@@ -41,7 +41,7 @@ export function useBrowser() {
   });
   held.open = async (options = {}) => {
     const context = await held.browser.newContext({ viewport: { width: 1200, height: 800 }, locale: 'en-GB', reducedMotion: 'reduce', ...options });
-    context.setDefaultTimeout(Number(process.env.DEBUG_PATIENCE ?? patience));
+    context.setDefaultTimeout(Number(process.env.PATIENCE ?? patience));
     const page = await context.newPage();
     await page.addInitScript(() => {
       document.addEventListener('securitypolicyviolation', (e) => console.error(`CSP ${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`));

@@ -39,10 +39,12 @@ export function useExplanation(a: View | undefined, reading: Reading | undefined
 export const title = (r: Reading): string => [r.action, r.amount].filter(Boolean).join(' ');
 
 export function Recipient({ reading }: { reading: Reading }) {
-  if (!reading.to) return null;
-  const name = book.value.names.get(reading.to.toLowerCase());
+  const nameOf = (address: string) => book.value.names.get(address.toLowerCase());
+  if (!reading.to) return reading.from ? <div class="recipient"><From address={reading.from} name={nameOf(reading.from)} /></div> : null;
+  const name = nameOf(reading.to);
   return (
     <div class="recipient">
+      {reading.from && <From address={reading.from} name={nameOf(reading.from)} />}
       <div class="muted small">
         {t.inbox.to} {!name && bookRead.value && <span>· {t.inbox.unknownRecipient}</span>}
       </div>
@@ -56,6 +58,13 @@ export function Recipient({ reading }: { reading: Reading }) {
     </div>
   );
 }
+
+const From = ({ address, name }: { address: string; name?: string }) => (
+  <>
+    <div class="muted small">{t.inbox.from}</div>
+    <Address address={address} name={name} />
+  </>
+);
 
 export function Warnings({ reading }: { reading: Reading }) {
   // Whether a recipient is new is known when the book is.

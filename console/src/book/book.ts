@@ -1,10 +1,11 @@
 // What the organization holds, as far as names need it: users, policies, addresses,
 // contracts, and to whom it has sent before. Read once for an organization, and
-// again when something that changes it was done.
+// again when something was done here, or something else waits.
 import { effect, signal } from '@preact/signals';
 
 import { type Policy } from '../client/interface';
 import { type Contract } from '../decode/decoded';
+import { waiting } from '../feed/feed';
 import { ask, organizationId, session } from '../session/session';
 
 export interface Book {
@@ -91,5 +92,9 @@ export function keepBook(): void {
     bookRead.value = false;
     book.value = blank();
     if (now) void readBook().catch(() => undefined);
+  });
+  // Who judges a new request must see the users and policies of today.
+  effect(() => {
+    if (waiting.value !== undefined && bookRead.peek()) void readBook().catch(() => undefined);
   });
 }

@@ -19,6 +19,7 @@ export interface Reading {
   distrust?: string; // why not
   action: string;
   amount?: string;
+  from?: string; // what signs
   to?: string;
   network?: string;
   decoded?: Decoded;
@@ -110,6 +111,9 @@ const rawWarnings = (kind: string, p: Parameters): Warning[] =>
     ? [{ level: 'danger', text: t.reading.rawPayload }]
     : [];
 
+const signer = (kind: string, p: Parameters): string | undefined =>
+  kind.startsWith('SIGN_') ? String(p.signWith ?? p.privateKeyId ?? '') || undefined : undefined;
+
 // read decodes an activity. What cannot be read is said to be so, and never guessed.
 export async function read(a: View, book: Book): Promise<Reading> {
   const body = signedBody(a);
@@ -125,7 +129,7 @@ export async function read(a: View, book: Book): Promise<Reading> {
   const why = await distrust(a, body, envelope);
   const reading: Reading = {
     kind, type, parameters, body, trusted: why === undefined, distrust: why,
-    action: words(kind, parameters, book), warnings: rawWarnings(kind, parameters),
+    action: words(kind, parameters, book), from: signer(kind, parameters), warnings: rawWarnings(kind, parameters),
   };
   try {
     const d = await decodeSigned(kind, parameters, book);
