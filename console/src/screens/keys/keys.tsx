@@ -6,13 +6,15 @@ import { act, ask, decide, readOnly } from '../../session/session';
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';
 import { Confirm } from '../../ui/confirm';
+import { Export } from '../../ui/export';
 import { useLive } from '../../ui/live';
 import { Outcome, report } from '../../ui/outcome';
 import { Address, Badge, Button, Dialog, Empty, Field, Heading, Id, Loading, Notice } from '../../ui/parts';
 import { chainOf, choices } from '../wallets/formats';
 import { SignTest } from '../wallets/sign';
+import { Import } from './import';
 
-type Open = { kind: 'create' } | { kind: 'delete' | 'sign'; key: PrivateKey } | undefined;
+type Open = { kind: 'create' | 'import' } | { kind: 'delete' | 'sign' | 'export'; key: PrivateKey } | undefined;
 
 export function PrivateKeys() {
   const { data, error, again } = useLive(() => ask('list_private_keys', {}).then((r) => r.privateKeys), [], 3);
@@ -21,6 +23,7 @@ export function PrivateKeys() {
   return (
     <main id="content">
       <Heading title={t.nav.keys}>
+        {!readOnly.value && <Button onClick={() => setOpen({ kind: 'import' })}>{t.wallets.import}</Button>}
         {!readOnly.value && <Button look="primary" onClick={() => setOpen({ kind: 'create' })}>{t.keys.create}</Button>}
       </Heading>
       <div class="stack">
@@ -43,6 +46,7 @@ export function PrivateKeys() {
               {!readOnly.value && (
                 <div class="row">
                   <Button look="small" onClick={() => setOpen({ kind: 'sign', key: k })} label={t.keys.signWith(k.privateKeyName)}>{t.wallets.sign}</Button>
+                  <Button look="small" onClick={() => setOpen({ kind: 'export', key: k })} label={t.keys.exportNamed(k.privateKeyName)}>{t.transfer.export}</Button>
                   <Button look="small danger" onClick={() => setOpen({ kind: 'delete', key: k })} label={t.keys.removeNamed(k.privateKeyName)}>{t.remove}</Button>
                 </div>
               )}
@@ -51,6 +55,8 @@ export function PrivateKeys() {
         </ul>
       </div>
       {open?.kind === 'create' && <Create onClose={close} onDone={again} />}
+      {open?.kind === 'import' && <Import onClose={close} onDone={again} />}
+      {open?.kind === 'export' && <Export what={{ kind: 'key', id: open.key.privateKeyId }} name={open.key.privateKeyName} onClose={close} />}
       {open?.kind === 'sign' && <SignTest signWith={open.key.privateKeyId} format={open.key.addresses[0]?.format ?? (open.key.curve === 'CURVE_ED25519' ? 'ADDRESS_FORMAT_SOLANA' : '')} onClose={close} />}
       {open?.kind === 'delete' && (
         <Confirm title={t.keys.removeTitle(open.key.privateKeyName)} yes={t.remove} onClose={close} work={async () => {

@@ -7,6 +7,7 @@ import { act, ask, decide, readOnly } from '../../session/session';
 import { t } from '../../text';
 import { explain, Failure, useAction } from '../../ui/action';
 import { Confirm } from '../../ui/confirm';
+import { Export } from '../../ui/export';
 import { useLive } from '../../ui/live';
 import { Outcome, report } from '../../ui/outcome';
 import { Address, Badge, Button, Dialog, Field, Id, Loading, Notice } from '../../ui/parts';
@@ -14,7 +15,7 @@ import { Qr } from '../../ui/qr';
 import { account, chainOf, choices } from './formats';
 import { SignTest } from './sign';
 
-type Open = { kind: 'add' | 'rename' | 'delete' } | { kind: 'qr' | 'sign'; account: WalletAccount } | undefined;
+type Open = { kind: 'add' | 'rename' | 'export' | 'delete' } | { kind: 'qr' | 'sign'; account: WalletAccount } | undefined;
 
 const page = 100;
 
@@ -60,6 +61,7 @@ export function WalletScreen({ id }: { id: string }) {
           <div class="row">
             <Button look="primary" onClick={() => setOpen({ kind: 'add' })}>{t.wallets.addAccounts}</Button>
             <Button onClick={() => setOpen({ kind: 'rename' })}>{t.wallets.rename}</Button>
+            <Button onClick={() => setOpen({ kind: 'export' })}>{t.transfer.export}</Button>
             <Button look="danger" onClick={() => setOpen({ kind: 'delete' })}>{t.wallets.remove}</Button>
           </div>
         )}
@@ -98,6 +100,7 @@ export function WalletScreen({ id }: { id: string }) {
           <Notice tone="danger">{t.wallets.removeWarning}</Notice>
         </Confirm>
       )}
+      {open?.kind === 'export' && <Export what={{ kind: 'wallet', id }} name={wallet?.walletName ?? ''} onClose={close} />}
       {open?.kind === 'qr' && (
         <Dialog title={chainOf(open.account.addressFormat)} onClose={close}>
           <Qr text={open.account.address} />

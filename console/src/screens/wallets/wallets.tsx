@@ -9,17 +9,19 @@ import { useLive } from '../../ui/live';
 import { Outcome, report } from '../../ui/outcome';
 import { Badge, Button, Dialog, Empty, Field, Heading, Id, Loading, Notice, Time } from '../../ui/parts';
 import { account, choices } from './formats';
+import { Import } from './import';
 import { WalletScreen } from './wallet';
 
 export const Wallets = ({ id }: { id: string }) => (id ? <WalletScreen key={id} id={id} /> : <List />);
 
 function List() {
   const { data, error, again } = useLive(() => ask('list_wallets', {}).then((r) => r.wallets), [], 3);
-  const [creating, setCreating] = useState(false);
+  const [open, setOpen] = useState<'create' | 'import'>();
   return (
     <main id="content">
       <Heading title={t.nav.wallets}>
-        {!readOnly.value && <Button look="primary" onClick={() => setCreating(true)}>{t.wallets.create}</Button>}
+        {!readOnly.value && <Button onClick={() => setOpen('import')}>{t.wallets.import}</Button>}
+        {!readOnly.value && <Button look="primary" onClick={() => setOpen('create')}>{t.wallets.create}</Button>}
       </Heading>
       <div class="stack">
         <Outcome />
@@ -39,7 +41,8 @@ function List() {
           ))}
         </ul>
       </div>
-      {creating && <Create onClose={() => setCreating(false)} onCreated={again} />}
+      {open === 'create' && <Create onClose={() => setOpen(undefined)} onCreated={again} />}
+      {open === 'import' && <Import onClose={() => setOpen(undefined)} onDone={again} />}
     </main>
   );
 }
