@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Refusal, fetchDevKey } from './client/client';
 import { Enrol } from './screens/signin/enrol';
 import { SignIn } from './screens/signin/signin';
-import { session, signInWithKey, started } from './session/session';
+import { adding, session, signInWithKey, started } from './session/session';
 import { Shell } from './shell';
 import { t } from './text';
 import { explain } from './ui/action';
@@ -26,6 +26,6 @@ export function App({ code, enrolment }: { code?: string; enrolment?: string }) 
   }, [started.value]);
   if (link) return <Enrol link={link} onDone={() => setLink(undefined)} />;
   if (!started.value || entering) return <div class="way-in"><main id="content"><Loading /></main></div>;
-  if (!session.value) return <SignIn notice={notice} />;
+  if (!session.value || adding.value) return <SignIn key={String(adding.value)} notice={notice} />;
   return <Shell />;
 }

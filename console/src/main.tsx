@@ -6,7 +6,7 @@ import { App } from './app';
 import { keepBook } from './book/book';
 import { follow } from './feed/feed';
 import { listen } from './router';
-import { resume, touch } from './session/session';
+import { hear, resume, touch } from './session/session';
 import { applyTheme } from './ui/theme';
 import './ui/style.css';
 
@@ -19,6 +19,7 @@ function takeFragment(): URLSearchParams {
 const fragment = takeFragment();
 applyTheme();
 listen();
+hear();
 for (const use of ['pointerdown', 'keydown', 'scroll', 'touchstart']) addEventListener(use, touch, { passive: true, capture: true });
 render(<App code={fragment.get('code') ?? undefined} enrolment={fragment.get('enroll') ?? undefined} />, document.getElementById('app')!);
 void resume().then(() => {

@@ -8,7 +8,7 @@ import { away } from './client/client';
 import { waiting } from './feed/feed';
 import { address, go, place } from './router';
 import { Inbox } from './screens/inbox/inbox';
-import { others, session, signOut, switchTo, visiting } from './session/session';
+import { adding, others, session, signOut, switchTo, visiting } from './session/session';
 import { t } from './text';
 import { Brand } from './ui/brand';
 import { Button, Dialog, Field, Loading, Notice } from './ui/parts';
@@ -115,6 +115,7 @@ function Account() {
           {others.value.map((o) => (
             <Button key={o.organizationId} onClick={() => { void switchTo(o); setOpen(false); go(''); }}>{t.session.switchTo(o.organizationName)}</Button>
           ))}
+          <Button onClick={() => { adding.value = true; }}>{t.session.add}</Button>
           <Button look="primary" onClick={() => setOpen(false)}>{t.close}</Button>
         </Dialog>
       )}

@@ -114,6 +114,8 @@ describe(`lists on ${storeName}`, () => {
     await page.getByRole('row', { name: /Bob/ }).getByText('traders').waitFor();
     await page.getByRole('link', { name: 'Bob' }).click();
     await page.getByText('Two sign together').waitFor();
+    await page.getByLabel('traders').click(); // unchecked when the server has it
+    await page.locator('.badge', { hasText: 'traders' }).waitFor({ state: 'detached' });
     await accessible(page, 'user');
     await picture(page, 'user');
     await page.getByRole('button', { name: 'Delete user' }).click();
@@ -181,6 +183,13 @@ describe(`lists on ${storeName}`, () => {
     await ada.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await ada.getByRole('button', { name: 'Sign out' }).waitFor();
     await ada.context().close();
+  });
+
+  it('renames the organization', async () => {
+    await open('organization');
+    await page.getByLabel('Organization name').fill('Acme');
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('heading', { name: 'Acme' }).waitFor();
   });
 
   it('changes the root quorum, and shows what the server refuses', async () => {

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { before, describe, it } from 'node:test';
 
 import { binary } from '../../e2e/lib/server.mjs';
-import { accessible, addAuthenticator, consoleUrl, furnish, newKey, picture, signIn, storeName, useBrowser, useServer } from './lib.mjs';
+import { accessible, addAuthenticator, consoleUrl, furnish, newKey, picture, result, signIn, storeName, useBrowser, useServer } from './lib.mjs';
 
 describe(`ways in on ${storeName}`, () => {
   const held = useServer();
@@ -113,6 +113,51 @@ describe(`ways in on ${storeName}`, () => {
     await late.goto(link);
     await late.getByText('no longer valid').waitFor();
     for (const p of [admin, grace, late]) await p.context().close();
+  });
+
+  it('signs in again where a credential is gone, and has several organizations side by side', async () => {
+    const page = await browser.open();
+    await signIn(page, held.dev, org.people.Bob.key, 'users');
+    await page.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
+    const { users } = await org.root.query('list_users');
+    const [key] = users.find((u) => u.userName === 'Bob').apiKeys;
+    await org.root.submit('create_api_keys', 'CREATE_API_KEYS_V2', { userId: org.people.Bob.userId, apiKeys: [{ apiKeyName: 'second', publicKey: newKey().apiPublicKey, curveType: 'API_KEY_CURVE_P256' }] });
+    await org.root.submit('delete_api_keys', 'DELETE_API_KEYS', { userId: org.people.Bob.userId, apiKeyIds: [key.apiKeyId] });
+    await page.getByText('your session ended').waitFor();
+    await page.getByLabel('API private key').fill(org.people.Ada.key.apiPrivateKey);
+    await page.getByRole('button', { name: 'Sign in with an API key' }).click();
+    await page.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
+
+    const child = newKey();
+    const made = await org.root.submit('create_sub_organization', 'CREATE_SUB_ORGANIZATION_V7', {
+      subOrganizationName: 'Second organization', rootQuorumThreshold: 1,
+      rootUsers: [{ userName: 'Dora', apiKeys: [{ apiKeyName: 'k', publicKey: child.apiPublicKey, curveType: 'API_KEY_CURVE_P256' }], authenticators: [], oauthProviders: [] }],
+    });
+    await page.getByRole('button', { name: 'Account' }).click();
+    await accessible(page, 'account');
+    await page.getByRole('button', { name: 'Add an organization' }).click();
+    await page.getByLabel('Organization ID').fill(result(made).subOrganizationId);
+    await page.getByLabel('API private key').fill(child.apiPrivateKey);
+    await page.getByRole('button', { name: 'Sign in with an API key' }).click();
+    await page.getByText('Second organization').waitFor();
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByLabel('Appearance').selectOption('Dark');
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+    await page.getByRole('button', { name: 'Switch to Development' }).click();
+    await page.getByRole('banner').getByText('Development').waitFor();
+    await page.context().close();
+  });
+
+  it('says that a passkey of this host is missing', async () => {
+    const page = await browser.open();
+    await addAuthenticator(page);
+    await page.goto(consoleUrl(held.dev));
+    await page.getByLabel('Organization ID').fill(held.dev.organizationId);
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await page.getByText('no passkey for localhost').waitFor();
+    await page.goto(consoleUrl(held.dev).replace('localhost', '127.0.0.1'));
+    await page.getByText('Open this page by its name').waitFor();
+    await page.context().close();
   });
 
   it('locks an idle page, deletes the keys, and leads back to the same place', async () => {

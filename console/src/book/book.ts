@@ -13,6 +13,7 @@ export interface Book {
   wallets: Map<string, string>;
   policies: Map<string, Policy>;
   names: Map<string, string>; // of the organization's own addresses, in lower case
+  walletOf: Map<string, string>; // wallet ids by address, in lower case
   contracts: Contract[];
   past: Set<string>; // recipients of what was signed lately, in lower case
   fees: Map<string, bigint>; // the highest of them, by network
@@ -20,7 +21,7 @@ export interface Book {
 }
 
 const blank = (): Book => ({
-  users: new Map(), wallets: new Map(), policies: new Map(), names: new Map(), contracts: [], past: new Set(), fees: new Map(),
+  users: new Map(), wallets: new Map(), policies: new Map(), names: new Map(), walletOf: new Map(), contracts: [], past: new Set(), fees: new Map(),
   quorum: { threshold: 1, userIds: [] },
 });
 
@@ -29,16 +30,17 @@ export const bookRead = signal(false);
 
 const most = 1000; // addresses of accounts that are known by name
 
-async function accountNames(wallets: Map<string, string>): Promise<Map<string, string>> {
-  const names = new Map<string, string>();
+async function readAccounts({ names, walletOf, wallets }: Book): Promise<void> {
   let after: string | undefined;
   while (names.size < most) {
     const { accounts } = await ask('list_wallet_accounts', { paginationOptions: { limit: '100', ...(after && { after }) } });
-    for (const a of accounts) names.set(a.address.toLowerCase(), wallets.get(a.walletId) ?? a.walletId);
+    for (const a of accounts) {
+      names.set(a.address.toLowerCase(), wallets.get(a.walletId) ?? a.walletId);
+      walletOf.set(a.address.toLowerCase(), a.walletId);
+    }
     if (accounts.length < 100) break;
     after = accounts[accounts.length - 1].walletAccountId;
   }
-  return names;
 }
 
 // learn notes to whom the organization has sent lately. It needs the decoders, which
@@ -73,7 +75,7 @@ export async function readBook(): Promise<void> {
   next.contracts = contracts.smartContractInterfaces.map((c) => ({
     address: c.smartContractAddress, label: c.label, interface: c.smartContractInterface,
   }));
-  next.names = await accountNames(next.wallets);
+  await readAccounts(next);
   keys.privateKeys.forEach((k) => k.addresses.forEach((a) => next.names.set((a.address ?? '').toLowerCase(), k.privateKeyName)));
   contracts.smartContractInterfaces.forEach((c) => next.names.set(c.smartContractAddress.toLowerCase(), c.label));
   await learn(next);

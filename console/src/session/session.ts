@@ -14,6 +14,7 @@ export const session = signal<Held | undefined>(undefined);
 export const others = signal<Held[]>([]); // further organizations that are signed in
 export const started = signal(false); // whether the stored keys were looked at
 export const locked = signal(false); // whether a session came to its end
+export const adding = signal(false); // whether a further organization is signed in to
 // A sub-organization that is looked at, which is done with the parent's key.
 export const visiting = signal<{ id: string; name: string } | undefined>(undefined);
 
@@ -72,6 +73,7 @@ async function enter(key: KeyPair, organization: string, kind: Held['kind'], unt
   visiting.value = undefined;
   session.value = held;
   locked.value = false;
+  adding.value = false;
 }
 
 export async function signInWithPasskey(organization: string): Promise<void> {
@@ -131,10 +133,23 @@ export async function signOut(): Promise<void> {
   await forgetAll();
 }
 
+// Whether the page is used counts for all of its windows together.
+const lastUsed = 'latchkey-used';
+let noted = 0;
+
 // touch notes that the page is used.
-let lastUse = Date.now();
 export function touch(): void {
-  lastUse = Date.now();
+  const now = Date.now();
+  if (now - noted < 1000) return;
+  noted = now;
+  localStorage.setItem(lastUsed, String(now));
+}
+
+// hear signs this window out when another one was.
+export function hear(): void {
+  addEventListener('storage', (event) => {
+    if (event.key === lastOrganization && event.newValue === null) session.value = undefined;
+  });
 }
 
 // keepAlive locks an idle page and renews the session of one that is used.
@@ -142,6 +157,7 @@ export async function keepAlive(): Promise<void> {
   const held = session.value;
   if (!held) return;
   const now = Date.now();
+  const lastUse = Math.max(noted, Number(localStorage.getItem(lastUsed) ?? 0), held.used);
   if (now - lastUse >= settings.idleSeconds * 1000 || now >= held.until) return lock();
   const renewal = held.kind === 'passkey' && held.until - now < (sessionSeconds * 1000) / 2;
   if (!renewal) {

@@ -137,7 +137,8 @@ export function Dialog({ title, wide, onClose, children }: { title: string; wide
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     ref.current?.showModal();
-    return () => before?.focus();
+    // The button that opened it may have given way to it.
+    return () => (before?.isConnected ? before : document.querySelector<HTMLElement>('main h1'))?.focus({ preventScroll: true });
   }, []);
   return (
     <dialog ref={ref} class={wide ? 'wide' : ''} aria-labelledby={id} onClose={onClose}>

@@ -24,6 +24,7 @@ interface Filter {
   type: string;
   status: string;
   user: string;
+  wallet: string;
   text: string;
   from: string;
   to: string;
@@ -31,13 +32,20 @@ interface Filter {
 
 function filterOf(search: URLSearchParams): Filter {
   const get = (name: string) => search.get(name) ?? '';
-  return { type: get('type'), status: get('status'), user: get('user'), text: get('text'), from: get('from'), to: get('to') };
+  return { type: get('type'), status: get('status'), user: get('user'), wallet: get('wallet'), text: get('text'), from: get('from'), to: get('to') };
+}
+
+// concerns reports whether an activity is about a wallet, or signs with it.
+function concerns(a: View, wallet: string): boolean {
+  const p = (Object.values(a.intent)[0] ?? {}) as Record<string, unknown>;
+  return JSON.stringify(p).includes(wallet) || JSON.stringify(a.result).includes(wallet) || book.value.walletOf.get(String(p.signWith ?? '').toLowerCase()) === wallet;
 }
 
 const matches = (a: View, f: Filter): boolean => {
   const ms = Number(a.createdAt.seconds) * 1000;
   return (
     (!f.user || a.votes.some((v) => v.userId === f.user)) &&
+    (!f.wallet || concerns(a, f.wallet)) &&
     (!f.from || ms >= new Date(`${f.from}T00:00:00`).getTime()) &&
     (!f.to || ms <= new Date(`${f.to}T23:59:59`).getTime()) &&
     (!f.text || JSON.stringify([a.id, a.type, a.intent, a.votes[0]?.user?.userName]).toLowerCase().includes(f.text.toLowerCase()))
@@ -128,6 +136,7 @@ function Filters({ filter }: { filter: Filter }) {
       <Field label={t.activities.type} value={filter.type} onInput={set('type')} options={[any, ...types.map((v): [string, string] => [v, humanize(kindOf(v))])]} />
       <Field label={t.activity.status} value={filter.status} onInput={set('status')} options={[any, ...Object.entries(t.status)]} />
       <Field label={t.activities.user} value={filter.user} onInput={set('user')} options={[any, ...users]} />
+      <Field label={t.activities.wallet} value={filter.wallet} onInput={set('wallet')} options={[any, ...book.value.wallets]} />
       <Field label={t.activities.from} value={filter.from} onInput={set('from')} type="date" />
       <Field label={t.activities.to} value={filter.to} onInput={set('to')} type="date" />
     </div>

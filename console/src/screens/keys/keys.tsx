@@ -23,8 +23,8 @@ export function PrivateKeys() {
   return (
     <main id="content">
       <Heading title={t.nav.keys}>
-        {!readOnly.value && <Button onClick={() => setOpen({ kind: 'import' })}>{t.wallets.import}</Button>}
-        {!readOnly.value && <Button look="primary" onClick={() => setOpen({ kind: 'create' })}>{t.keys.create}</Button>}
+        {!readOnly.value && !open && <Button onClick={() => setOpen({ kind: 'import' })}>{t.wallets.import}</Button>}
+        {!readOnly.value && !open && <Button look="primary" onClick={() => setOpen({ kind: 'create' })}>{t.keys.create}</Button>}
       </Heading>
       <div class="stack">
         <Outcome />

@@ -24,14 +24,34 @@ export function Organization() {
         <Outcome />
         {error && <Notice tone="danger" role="alert">{error}</Notice>}
         {!data && !error && <Loading />}
-        <section class="card stack">
-          <h2><bdi>{visiting.value?.name ?? session.value?.organizationName}</bdi></h2>
-          <Id id={organizationId.value} what={t.signIn.organization} />
-        </section>
+        <Name />
         {data && <Features configs={data.configs} onDone={again} />}
         {data && <Quorum key={JSON.stringify(data.configs.quorum)} configs={data.configs} users={data.users} onDone={again} />}
       </div>
     </main>
+  );
+}
+
+function Name() {
+  const now = visiting.value?.name ?? session.value?.organizationName ?? '';
+  const [name, setName] = useState(now);
+  const rename = useAction(async () => {
+    const done = await decide('update_organization_name', { organizationName: name });
+    report(done);
+    if (done.result && session.value) session.value = { ...session.value, organizationName: name };
+  });
+  return (
+    <section class="card stack">
+      <h2><bdi>{now}</bdi></h2>
+      <Id id={organizationId.value} what={t.signIn.organization} />
+      {!readOnly.value && (
+        <form class="stack" onSubmit={(e) => { e.preventDefault(); void rename.run(); }}>
+          <Field label={t.organization.name} value={name} onInput={setName} problem={rename.problem('organizationName')} required />
+          <Failure action={rename} />
+          <div><Button submit busy={rename.busy} disabled={name === now}>{t.wallets.rename}</Button></div>
+        </form>
+      )}
+    </section>
   );
 }
 

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Refusal } from '../../client/client';
 import { passkeysWork } from '../../session/passkey';
 import { parseKey } from '../../session/keyfile';
-import { locked, rememberedOrganization, signInWithKey, signInWithPasskey } from '../../session/session';
+import { adding, locked, rememberedOrganization, signInWithKey, signInWithPasskey } from '../../session/session';
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';
 import { Brand } from '../../ui/brand';
@@ -19,7 +19,7 @@ function checked(organization: string): string {
 }
 
 export function SignIn({ notice }: { notice?: string }) {
-  const [organization, setOrganization] = useState(rememberedOrganization());
+  const [organization, setOrganization] = useState(adding.value ? '' : rememberedOrganization());
   const [key, setKey] = useState('');
   const [file, setFile] = useState<string>();
   const passkey = useAction(() => signInWithPasskey(checked(organization)));
@@ -57,6 +57,7 @@ export function SignIn({ notice }: { notice?: string }) {
             <Button submit busy={withKey.busy}>{t.signIn.withKey}</Button>
             {!withKey.problem('key') && !withKey.problem('organization') && <Failure action={withKey} />}
           </form>
+          {adding.value && <Button look="quiet" onClick={() => { adding.value = false; }}>{t.cancel}</Button>}
         </div>
       </main>
     </div>

@@ -1,8 +1,8 @@
 // One user: credentials, tags, and the policies that name the user.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 import { book } from '../../book/book';
-import { type APIKey, type User } from '../../client/interface';
+import { type APIKey, type Tag, type User } from '../../client/interface';
 import { address, go } from '../../router';
 import { act, decide, readOnly, session } from '../../session/session';
 import { createPasskey } from '../../session/passkey';
@@ -50,6 +50,7 @@ export function UserScreen({ id }: { id: string }) {
           </div>
           <Credentials user={user} onRemove={(what, of, name) => setOpen({ kind: 'remove', what, id: of, name })} />
         </section>
+        {!readOnly.value && data!.tags.length > 0 && <UserTags user={user} tags={data!.tags} onDone={again} />}
         <Named user={user} />
       </div>
       {open?.kind === 'passkey' && <AddPasskey user={user} onClose={close} onDone={again} />}
@@ -98,6 +99,30 @@ function Credentials({ user, onRemove }: { user: User; onRemove: (what: 'passkey
       ))}
       {user.authenticators.length + user.apiKeys.length === 0 && <li class="muted">{t.users.noCredentials}</li>}
     </ul>
+  );
+}
+
+function UserTags({ user, tags, onDone }: { user: User; tags: Tag[]; onDone: () => void }) {
+  const [wanted, setWanted] = useState<Tag>();
+  const change = useAction(async () => {
+    const has = user.userTags.includes(wanted!.tagId);
+    const ids = [user.userId];
+    report(await decide('update_user_tag', { userTagId: wanted!.tagId, addUserIds: has ? [] : ids, removeUserIds: has ? ids : [] }));
+    onDone();
+  });
+  useEffect(() => {
+    if (wanted) void change.run().then(() => setWanted(undefined));
+  }, [wanted]);
+  return (
+    <section class="card stack">
+      <h2>{t.users.tagsOf}</h2>
+      <div class="checks">
+        {tags.map((tag) => (
+          <label key={tag.tagId}><input type="checkbox" disabled={change.busy} checked={user.userTags.includes(tag.tagId)} onChange={() => setWanted(tag)} /> <bdi>{tag.tagName}</bdi></label>
+        ))}
+      </div>
+      <Failure action={change} />
+    </section>
   );
 }
 

@@ -26,8 +26,8 @@ function List() {
   return (
     <main id="content">
       <Heading title={t.nav.users}>
-        {!readOnly.value && <Button onClick={() => setOpen('tags')}>{t.users.tags}</Button>}
-        {!readOnly.value && <Button look="primary" onClick={() => setOpen('create')}>{t.users.create}</Button>}
+        {!readOnly.value && !open && <Button onClick={() => setOpen('tags')}>{t.users.tags}</Button>}
+        {!readOnly.value && !open && <Button look="primary" onClick={() => setOpen('create')}>{t.users.create}</Button>}
       </Heading>
       <div class="stack">
         <Outcome />

@@ -20,8 +20,8 @@ function List() {
   return (
     <main id="content">
       <Heading title={t.nav.wallets}>
-        {!readOnly.value && <Button onClick={() => setOpen('import')}>{t.wallets.import}</Button>}
-        {!readOnly.value && <Button look="primary" onClick={() => setOpen('create')}>{t.wallets.create}</Button>}
+        {!readOnly.value && !open && <Button onClick={() => setOpen('import')}>{t.wallets.import}</Button>}
+        {!readOnly.value && !open && <Button look="primary" onClick={() => setOpen('create')}>{t.wallets.create}</Button>}
       </Heading>
       <div class="stack">
         <Outcome />
