@@ -2,7 +2,6 @@ package console
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,7 +24,14 @@ func handler(t *testing.T, c Config) http.Handler {
 	return h.Before(behind)
 }
 
-func request(h http.Handler, method, path, body string, header ...string) *http.Response {
+// reply is what a request was answered with.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+	Text       string
+}
+
+func request(h http.Handler, method, path, body string, header ...string) reply {
 	r := httptest.NewRequest(method, "http://localhost:8080"+path, strings.NewReader(body))
 	r.RemoteAddr = "127.0.0.1:50000"
 	for i := 0; i < len(header); i += 2 {
@@ -39,16 +45,7 @@ func request(h http.Handler, method, path, body string, header ...string) *http.
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	return w.Result()
-}
-
-func text(t *testing.T, r *http.Response) string {
-	t.Helper()
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
+	return reply{w.Code, w.Header(), w.Body.String()}
 }
 
 func TestRoutes(t *testing.T) {
@@ -83,7 +80,7 @@ func TestRoutes(t *testing.T) {
 func TestPage(t *testing.T) {
 	h := handler(t, Config{Idle: 90 * time.Second, RelyingParty: `a"><script>`})
 	r := request(h, "GET", "/console/", "")
-	page := text(t, r)
+	page := r.Text
 	if got := r.Header.Get("Content-Security-Policy"); got != "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'" {
 		t.Errorf("the policy is %q", got)
 	}
@@ -165,7 +162,7 @@ func TestDevKey(t *testing.T) {
 	ask := func(code string, header ...string) (int, string) {
 		body, _ := json.Marshal(map[string]string{"code": code})
 		r := request(h, "POST", "/console/dev-key", string(body), header...)
-		return r.StatusCode, text(t, r)
+		return r.StatusCode, r.Text
 	}
 	older, err := NewCode(folder)
 	if err != nil {
