@@ -1,9 +1,13 @@
 // Every text of the console, in one place, to be translated as a whole.
+// Names stand in sentences here: characters that would turn the text around them
+// are shown, not obeyed.
+const shown = (name: string) => name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
+
 const plural = (n: number, one: string, many: string) => (n === 1 ? one : many);
 
 export const t = {
   name: 'Latchkey',
-  quoted: (text: string) => `“${text}”`,
+  quoted: (text: string) => `“${shown(text)}”`,
   copy: (what: string) => `Copy ${what}`,
   copied: 'Copied',
   address: 'address',
@@ -17,7 +21,7 @@ export const t = {
   more: 'Load more',
   menu: 'Menu',
   skip: 'Skip to the content',
-  readOnly: (name: string) => `You are looking at the sub-organization ${name}. It can only be read from here.`,
+  readOnly: (name: string) => `You are looking at the sub-organization ${shown(name)}. It can only be read from here.`,
   back: 'Back to the parent organization',
   time: { now: 'just now' },
   waits: 'Sent. It waits for approval by others.',
@@ -75,7 +79,7 @@ export const t = {
 
   enrol: {
     title: 'Register your passkey',
-    welcome: (name: string) => `Welcome, ${name}.`,
+    welcome: (name: string) => `Welcome, ${shown(name)}.`,
     about: 'This link lets you in once. Register a passkey on this device now; from then on you sign in with it, and the link is void.',
     passkeyName: 'Name of the passkey',
     defaultName: 'My passkey',
@@ -88,7 +92,7 @@ export const t = {
     emptyMore: 'Requests that need your approval appear here by themselves, as soon as they are made.',
     others: 'Waiting for others',
     othersMore: 'You cannot decide these, or have voted already.',
-    wants: (name: string) => `${name} asks to`,
+    wants: (name: string) => `${shown(name)} asks to`,
     count: (n: number) => `${n} ${plural(n, 'request waits', 'requests wait')} for you`,
     from: 'From',
     to: 'To',
@@ -98,10 +102,10 @@ export const t = {
     reject: 'Reject',
     rule: (names: string) => `Asked for by ${names}`,
     rootQuorum: 'the root quorum',
-    approved: (n: number, of: number, names: string) => `${n} of ${of}: ${names}`,
-    approvedOnly: (names: string) => `Approved by ${names}`,
-    missing: (names: string) => `missing one of ${names}`,
-    missingOne: (name: string) => `missing ${name}`,
+    approved: (n: number, of: number, names: string) => `${n} of ${of}: ${shown(names)}`,
+    approvedOnly: (names: string) => `Approved by ${shown(names)}`,
+    missing: (names: string) => `missing one of ${shown(names)}`,
+    missingOne: (name: string) => `missing ${shown(name)}`,
     approvedNow: 'Approved',
     rejectedNow: 'Rejected',
     votesCount: '(votes count for 24 hours)',
@@ -163,7 +167,7 @@ export const t = {
     otherBytes: 'The request that the server shows is not the one that was signed: its hash is not the fingerprint. Do not approve it, and tell your administrator.',
     contradicts: (where: string) => `What the server says of this request is not what was signed (${where}). Do not approve it, and tell your administrator.`,
     newRecipient: 'New recipient: none of the last signed transactions sends to it, and it is not an address of this organization.',
-    alike: (name: string) => `The recipient looks like ${name}, but is another address. Someone may have made it to be mistaken.`,
+    alike: (name: string) => `The recipient looks like ${shown(name)}, but is another address. Someone may have made it to be mistaken.`,
     highFee: 'The fee may be more than five times the highest of the last transactions on this network.',
     rawPayload: 'A raw payload is signed. What it means cannot be seen: it may be a transaction.',
     unreadable: (why: string) => `The transaction could not be read (${why}). What it does is not known.`,
@@ -176,7 +180,7 @@ export const t = {
     exportWallet: (name: string) => `Export wallet ${name}`,
     createAccounts: (n: number) => `Create ${n} ${plural(n, 'account', 'accounts')}`,
     createUsers: (names: string) => `Create user ${names}`,
-    deleteUsers: (names: string) => `Delete user ${names}`,
+    deleteUsers: (names: string) => `Delete user ${shown(names)}`,
     createTag: (name: string) => `Create user tag ${name}`,
     createPolicy: (name: string) => `Create policy ${name}`,
     updatePolicy: (name: string) => `Change policy ${name}`,
@@ -185,7 +189,7 @@ export const t = {
     createSubOrganization: (name: string) => `Create sub-organization ${name}`,
     addKey: (name: string) => `Add an API key for ${name}`,
     addPasskey: (name: string) => `Add a passkey for ${name}`,
-    updateQuorum: (n: number, names: string) => `Let ${n} of ${names} be the root quorum`,
+    updateQuorum: (n: number, names: string) => `Let ${n} of ${shown(names)} be the root quorum`,
     signMessage: 'Sign a message',
     signRaw: 'Sign a raw payload',
     signTransaction: 'Sign a transaction',
@@ -442,6 +446,6 @@ export const t = {
     members: 'Members',
     threshold: 'How many must agree',
     changeQuorum: 'Change the root quorum',
-    quorumWarning: (n: number, names: string) => `From then on ${n} of ${names || 'no one'} together may do everything, and no one else can change that. If they lose their credentials, the organization is lost.`,
+    quorumWarning: (n: number, names: string) => `From then on ${n} of ${shown(names) || 'no one'} together may do everything, and no one else can change that. If they lose their credentials, the organization is lost.`,
   },
 };

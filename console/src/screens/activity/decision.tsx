@@ -50,7 +50,7 @@ function PolicySays({ policy }: { policy: ExplainedPolicy }) {
 }
 
 // named shows users by their names, where an expression has their ids.
-const named = (text: string): string => text.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => book.value.users.get(id) ?? book.value.wallets.get(id) ?? id);
+export const named = (text: string): string => text.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => book.value.users.get(id) ?? book.value.wallets.get(id) ?? id);
 
 // A part that is only a name of something larger, or a value itself, says nothing.
 const telling = (s: ExplainedStep): boolean => s.error !== undefined || !(s.value === s.source || /^\[|^[A-Z]\w*$/.test(s.value ?? ''));

@@ -10,6 +10,7 @@ import { Confirm } from '../../ui/confirm';
 import { useLive } from '../../ui/live';
 import { Outcome, report } from '../../ui/outcome';
 import { Badge, Button, Empty, Heading, Loading, Notice, Time } from '../../ui/parts';
+import { named } from '../activity/decision';
 import { Editor } from './edit';
 import { templates } from './templates';
 
@@ -90,6 +91,6 @@ export function Policies({ id }: { id: string }) {
 const Expression = ({ label, text }: { label: string; text: string }) => (
   <div>
     <div class="muted small">{label}</div>
-    <div class="expression">{text}</div>
+    <div class="expression" title={text}>{named(text)}</div>
   </div>
 );
