@@ -11,6 +11,7 @@ import { Inbox } from './screens/inbox/inbox';
 import { adding, others, session, signOut, switchTo, visiting } from './session/session';
 import { t } from './text';
 import { Brand } from './ui/brand';
+import { forgetOutcome } from './ui/outcome';
 import { Button, Dialog, Field, Loading, Notice } from './ui/parts';
 import { chooseTheme, type Theme, theme } from './ui/theme';
 
@@ -62,7 +63,7 @@ export function Shell() {
           <Account />
         </header>
         <Banners />
-        <nav id="navigation" class={`sidebar ${menu ? 'open' : ''}`} aria-label={t.nav.label} onClick={() => setMenu(false)}>
+        <nav id="navigation" class={`sidebar ${menu ? 'open' : ''}`} aria-label={t.nav.label} onClick={() => { setMenu(false); forgetOutcome(); }}>
           <ul>
             {screens.map((s) => (
               <li key={s.path}>

@@ -145,6 +145,8 @@ describe(`lists on ${storeName}`, () => {
     await failed.click();
     await page.getByText('Why it failed').waitFor();
     await page.getByText("You don't have sufficient permissions").waitFor();
+    await page.getByText('What the policies say now').waitFor();
+    await page.getByText("activity.action == 'SIGN'").waitFor({ state: 'attached' });
     await picture(page, 'activity-failed');
   });
 

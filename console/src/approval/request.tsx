@@ -22,11 +22,14 @@ export function useReading(a: View | undefined): Reading | undefined {
   return reading;
 }
 
+// What is still to be decided, or was refused, is explained by what holds now.
+const open: Array<View['status']> = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_FAILED'];
+
 export function useExplanation(a: View | undefined, reading: Reading | undefined): Explanation | undefined {
   const [explanation, setExplanation] = useState<Explanation>();
   useEffect(() => {
     let current = true;
-    if (a?.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' && reading) {
+    if (a && open.includes(a.status) && reading?.body) {
       explainActivity(a, reading).then((e) => current && setExplanation(e), () => undefined);
     }
     return () => {

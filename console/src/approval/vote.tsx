@@ -3,6 +3,7 @@
 import { type View } from '../client/interface';
 import { type Reading } from '../decode/read';
 import { lookNow } from '../feed/feed';
+import { go } from '../router';
 import { decide, readOnly } from '../session/session';
 import { t } from '../text';
 import { Failure, useAction } from '../ui/action';
@@ -10,9 +11,11 @@ import { Button } from '../ui/parts';
 
 export function Vote({ activity, reading, onVoted }: { activity: View; reading: Reading; onVoted?: () => void }) {
   const cast = (operation: 'approve_activity' | 'reject_activity') => async () => {
-    await decide(operation, { fingerprint: activity.fingerprint });
+    const { activity: voted } = await decide(operation, { fingerprint: activity.fingerprint });
     lookNow();
     onVoted?.();
+    // What was approved could not be done: its page says why.
+    if (voted.status === 'ACTIVITY_STATUS_FAILED') go(`activities/${voted.id}`);
   };
   const approve = useAction(cast('approve_activity'));
   const reject = useAction(cast('reject_activity'));

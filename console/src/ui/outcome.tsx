@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 
 import { readBook } from '../book/book';
 import { type View } from '../client/interface';
-import { lookNow } from '../feed/feed';
+import { lookNow, waiting } from '../feed/feed';
 import { address } from '../router';
 import { t } from '../text';
 import { Notice } from './parts';
@@ -17,9 +17,15 @@ export function report({ activity }: { activity: View }): void {
   if (activity.status === 'ACTIVITY_STATUS_COMPLETED') void readBook().catch(() => undefined);
 }
 
+// forgetOutcome is for when another screen is chosen.
+export function forgetOutcome(): void {
+  last.value = undefined;
+}
+
 export function Outcome() {
   const a = last.value;
-  if (!a) return null;
+  // When it no longer waits, there is nothing to say.
+  if (!a || !waiting.value?.some((w) => w.id === a.id)) return null;
   return (
     <Notice tone="caution" role="status">
       {t.waits} <a href={address(`activities/${a.id}`)}>{t.inbox.details}</a>

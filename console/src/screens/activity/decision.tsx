@@ -17,6 +17,12 @@ export function Decision({ activity, explanation }: { activity: View; explanatio
     <section class="card stack">
       <h2>{t.activity.decision}</h2>
       {waits && explanation ? <Tree explanation={explanation} /> : <Recorded activity={activity} />}
+      {!waits && explanation && (
+        <>
+          <h3>{t.activity.current}</h3>
+          <Tree explanation={explanation} />
+        </>
+      )}
     </section>
   );
 }
