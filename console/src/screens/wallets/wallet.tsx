@@ -1,4 +1,5 @@
 // One wallet: its accounts, and what can be done with it.
+import { memo } from 'preact/compat';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { type WalletAccount } from '../../client/interface';
@@ -21,17 +22,17 @@ const page = 100;
 
 // useAccounts reads the accounts page by page, as far as they are scrolled to.
 function useAccounts(id: string, turn: number) {
-  const [accounts, setAccounts] = useState<WalletAccount[]>();
+  const [pages, setPages] = useState<WalletAccount[][]>();
   const [end, setEnd] = useState(false);
   const [error, setError] = useState<string>();
   const busy = useRef(false);
-  const more = async (from: WalletAccount[]) => {
+  const more = async (from: WalletAccount[][]) => {
     if (busy.current) return;
     busy.current = true;
     try {
-      const after = from[from.length - 1]?.walletAccountId;
+      const after = from.at(-1)?.at(-1)?.walletAccountId;
       const found = (await ask('list_wallet_accounts', { walletId: id, paginationOptions: { limit: String(page), ...(after && { after }) } })).accounts;
-      setAccounts([...from, ...found]);
+      setPages([...from, found]);
       setEnd(found.length < page);
     } catch (problem) {
       setError(explain(problem));
@@ -40,7 +41,7 @@ function useAccounts(id: string, turn: number) {
     }
   };
   useEffect(() => void more([]), [id, turn]);
-  return { accounts, end, error, more: () => void more(accounts ?? []) };
+  return { pages, end, error, more: () => void more(pages ?? []) };
 }
 
 export function WalletScreen({ id }: { id: string }) {
@@ -70,27 +71,16 @@ export function WalletScreen({ id }: { id: string }) {
         <Outcome />
         {(error ?? list.error) && <Notice tone="danger" role="alert">{error ?? list.error}</Notice>}
         {wallet && <p class="row muted"><Id id={id} what={t.wallets.id} /> {wallet.imported && <Badge>{t.wallets.imported}</Badge>} {wallet.exported && <Badge tone="caution">{t.wallets.exported}</Badge>}</p>}
-        {!list.accounts && !list.error && <Loading />}
-        {list.accounts?.length === 0 && <p class="muted">{t.wallets.noAccounts}</p>}
-        {list.accounts && list.accounts.length > 0 && (
-          <ul class="card accounts">
-            {list.accounts.map((a) => (
-              <li key={a.walletAccountId}>
-                <div>
-                  <div class="row"><strong>{chainOf(a.addressFormat)}</strong> <code class="muted small">{a.path}</code></div>
-                  <Address address={a.address} />
-                </div>
-                <div class="row">
-                  <Button look="small" onClick={() => setOpen({ kind: 'qr', account: a })} label={t.wallets.qrOf(a.address)}>{t.wallets.qr}</Button>
-                  {!readOnly.value && <Button look="small" onClick={() => setOpen({ kind: 'sign', account: a })} label={t.wallets.signOf(a.address)}>{t.wallets.sign}</Button>}
-                </div>
-              </li>
-            ))}
-          </ul>
+        {!list.pages && !list.error && <Loading />}
+        {list.pages?.[0]?.length === 0 && <p class="muted">{t.wallets.noAccounts}</p>}
+        {list.pages?.[0] && list.pages[0].length > 0 && (
+          <div class="card">
+            {list.pages.map((of, i) => <Page key={i} accounts={of} onOpen={setOpen} />)}
+          </div>
         )}
-        {list.accounts && !list.end && <Sentinel onSeen={list.more} />}
+        {list.pages && !list.end && <Sentinel onSeen={list.more} />}
       </div>
-      {open?.kind === 'add' && <AddAccounts walletId={id} known={list.accounts ?? []} onClose={close} onDone={changed} />}
+      {open?.kind === 'add' && <AddAccounts walletId={id} known={(list.pages ?? []).flat()} onClose={close} onDone={changed} />}
       {open?.kind === 'rename' && <Rename walletId={id} name={wallet?.walletName ?? ''} onClose={close} onDone={changed} />}
       {open?.kind === 'delete' && (
         <Confirm title={t.wallets.removeTitle(wallet?.walletName ?? '')} yes={t.wallets.remove} onClose={close} work={async () => {
@@ -112,6 +102,27 @@ export function WalletScreen({ id }: { id: string }) {
     </main>
   );
 }
+
+// Page is some of the accounts. It is not looked at again when more of them come, and
+// not laid out while it is far away: a wallet may have thousands.
+const Page = memo(function Page({ accounts, onOpen }: { accounts: WalletAccount[]; onOpen: (open: Open) => void }) {
+  return (
+    <ul class="accounts page">
+      {accounts.map((a) => (
+        <li key={a.walletAccountId}>
+          <div>
+            <div class="row"><strong>{chainOf(a.addressFormat)}</strong> <code class="muted small">{a.path}</code></div>
+            <Address address={a.address} />
+          </div>
+          <div class="row">
+            <Button look="small" onClick={() => onOpen({ kind: 'qr', account: a })} label={t.wallets.qrOf(a.address)}>{t.wallets.qr}</Button>
+            {!readOnly.value && <Button look="small" onClick={() => onOpen({ kind: 'sign', account: a })} label={t.wallets.signOf(a.address)}>{t.wallets.sign}</Button>}
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+});
 
 // Sentinel loads more when it is scrolled to.
 function Sentinel({ onSeen }: { onSeen: () => void }) {
