@@ -160,6 +160,29 @@ describe(`ways in on ${storeName}`, () => {
     await page.context().close();
   });
 
+  it('renews the session of a page that is used, with the key of the session', async () => {
+    const page = await browser.open();
+    await addAuthenticator(page);
+    // The page lives twenty minutes ago: the server takes requests of the last hour.
+    await page.clock.install({ time: Date.now() - 20 * 60_000 });
+    await signIn(page, held.dev, org.people.Ada.key, `users/${org.people.Ada.userId}`);
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('My passkey').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Organization ID').fill(held.dev.organizationId);
+    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    const renewal = page.waitForResponse((r) => r.url().endsWith('/stamp_login') && r.request().headers()['x-stamp'] !== undefined);
+    await page.clock.runFor(8 * 60_000);
+    assert.equal((await renewal).status(), 200);
+    await page.keyboard.press('Shift');
+    await page.clock.runFor(9 * 60_000); // past the end of the first session
+    await page.getByRole('link', { name: 'Wallets', exact: true }).click();
+    await page.getByRole('link', { name: 'Treasury' }).waitFor();
+    await page.context().close();
+  });
+
   it('locks an idle page, deletes the keys, and leads back to the same place', async () => {
     const page = await browser.open();
     await page.clock.install();

@@ -24,8 +24,6 @@ const same = (a: View[] | undefined, b: View[]) =>
 async function look(): Promise<void> {
   const of = organizationId.value;
   try {
-    await keepAlive();
-    if (!session.value) return;
     const { activities } = await ask('list_activities', {
       filterByStatus: ['ACTIVITY_STATUS_CONSENSUS_NEEDED'],
       paginationOptions: { limit: '100' },
@@ -41,6 +39,8 @@ async function look(): Promise<void> {
 
 async function run(): Promise<void> {
   clearTimeout(timer);
+  // A page that cannot be seen locks itself too.
+  if (session.value) await keepAlive().catch(() => undefined);
   if (session.value && document.visibilityState === 'visible') await look();
   clearTimeout(timer);
   timer = setTimeout(run, away.value ? Math.min(every * failures, 15_000) : every);
