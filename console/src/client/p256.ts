@@ -67,7 +67,7 @@ export async function generateKey(): Promise<KeyPair> {
   return { publicKey: (raw[64] & 1 ? '03' : '02') + hex(raw.slice(1, 33)), privateKey: pair.privateKey };
 }
 
-// generateSecret makes a key for someone else, whose private half leaves this page.
+// generateSecret makes a key for another person, whose private half leaves this page.
 export async function generateSecret(): Promise<{ publicKey: string; secret: string }> {
   const pair = await crypto.subtle.generateKey(algorithm, true, ['sign']);
   const { d } = await crypto.subtle.exportKey('jwk', pair.privateKey);

@@ -59,8 +59,8 @@ export const ask = <K extends keyof Queries>(name: K, request: WithoutOrganizati
 export const act = <K extends keyof Activities>(name: K, parameters: Activities[K]['parameters']): Promise<Submitted<K>> =>
   guarded(submitTo(name, organizationId.value, parameters, stamperOf(current())));
 
-// decide submits what is a decision or cannot be undone: whoever signed in with a
-// passkey is asked for it.
+// decide submits what is a decision or cannot be undone: users who signed in with a
+// passkey are asked for it.
 export const decide = <K extends keyof Activities>(name: K, parameters: Activities[K]['parameters']): Promise<Submitted<K>> =>
   guarded(submitTo(name, organizationId.value, parameters, current().kind === 'passkey' ? stampWithPasskey : stamperOf(current())));
 
