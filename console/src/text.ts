@@ -17,7 +17,6 @@ export const t = {
   close: 'Close',
   save: 'Save',
   remove: 'Delete',
-  none: 'None',
   more: 'Load more',
   menu: 'Menu',
   skip: 'Skip to the content',
@@ -25,7 +24,6 @@ export const t = {
   back: 'Back to the parent organization',
   time: { now: 'just now' },
   waits: 'Sent. It waits for approval by others.',
-  done: 'Done.',
 
   nav: {
     label: 'Main',
@@ -73,7 +71,6 @@ export const t = {
     notAKey: 'An API private key is 64 hex digits of the curve P-256.',
     otherCurve: (curve: string) => `This is a key of the curve ${curve}. The console signs with P-256 keys; use a passkey, or a P-256 key.`,
     badFile: 'This file holds no key. Use dev.json, a key file of latchkey keygen, or a private key of the command line client.',
-    entering: 'Signing in…',
     codeUsed: 'The address that was opened can be used once only.',
   },
 
@@ -106,14 +103,9 @@ export const t = {
     approvedOnly: (names: string) => `Approved by ${shown(names)}`,
     missing: (names: string) => `missing one of ${shown(names)}`,
     missingOne: (name: string) => `missing ${shown(name)}`,
-    approvedNow: 'Approved',
-    rejectedNow: 'Rejected',
-    votesCount: '(votes count for 24 hours)',
   },
 
   activity: {
-    notFound: 'There is no such activity in this organization.',
-    warnings: 'Look at this first',
     says: 'What the signed request says',
     decision: 'The decision',
     votes: 'Votes',
@@ -147,7 +139,6 @@ export const t = {
     condition: 'Condition',
     consensus: 'Consensus',
     timeExpression: 'Time',
-    notHere: 'This decision is made by the root quorum or by the user alone; no policy is asked.',
     share: 'Copy link',
     all: 'All parameters',
   },
@@ -439,7 +430,7 @@ export const t = {
   organization: {
     features: 'Features',
     origins: 'Origins of passkeys',
-    originsHint: 'Pages whose passkeys are accepted, separated by commas. Empty: all. This console is always accepted.',
+    originsHint: 'Pages whose passkeys are accepted, separated by commas. Empty: all. The origin of this console, as the server’s config has it, is always accepted.',
     name: 'Organization name',
     quorum: 'Root quorum',
     quorumAbout: 'As many of these users together may do everything, whatever policies say.',
