@@ -45,7 +45,7 @@ func TestListenTwice(t *testing.T) {
 			switch {
 			case tt.works != (err == nil):
 				t.Errorf("binding both: %v", err)
-			case err != nil && !strings.HasPrefix(err.Error(), "metrics.listen: "+tt.metrics+" is in use, by listen, which has the same port, or"):
+			case err != nil && !strings.HasPrefix(err.Error(), "metrics.listen: "+tt.metrics+" is in use, by another setting, which has the same port, or"):
 				t.Errorf("the refusal does not say whose it is: %v", err)
 			}
 			again, err := net.Listen("tcp", tt.listen)
