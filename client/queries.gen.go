@@ -616,3 +616,23 @@ type ExplainReply struct {
 	// Whose vote would still count, where it would wait.
 	CanApprove []ExplainedVoter `json:"canApprove"`
 }
+
+// Receipt asks receipt: prove that an activity is in the log, in a form that can be
+// verified offline.
+func (c *Client) Receipt(ctx context.Context, q ReceiptRequest) (*ReceiptReply, error) {
+	return ask[ReceiptReply](ctx, c, "/latchkey/v1/receipt", q)
+}
+
+// ReceiptRequest is what [Client.Receipt] asks.
+type ReceiptRequest struct {
+	// The activity.
+	ActivityID string `json:"activityId"`
+	// Status whose entry is wanted; the newest entry when absent. Optional.
+	Status ActivityStatus `json:"status,omitzero"`
+}
+
+// ReceiptReply is the reply to [Client.Receipt].
+type ReceiptReply struct {
+	// The receipt; latchkey audit receipt verifies it offline.
+	Receipt ReceiptView `json:"receipt"`
+}

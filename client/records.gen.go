@@ -572,6 +572,16 @@ type PrivateKeyRecord struct {
 	Imported bool `json:"imported"`
 }
 
+// ReceiptView is a record that operations share.
+type ReceiptView struct {
+	// What the log says of the activity: the text itself, byte for byte.
+	Record string `json:"record"`
+	// Random bytes in hex that are hashed before the record.
+	Salt string `json:"salt"`
+	// C2SP tlog-proof: index, inclusion path and signed checkpoint.
+	Proof string `json:"proof"`
+}
+
 // RootQuorum is a record that operations share.
 type RootQuorum struct {
 	// How many must agree.

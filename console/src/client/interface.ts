@@ -9,12 +9,6 @@ export type APIKey = {
   updatedAt: Timestamp;
 };
 
-export type APIKeyParams = {
-  apiKeyName: string;
-  expirationSeconds?: string;
-  publicKey: string;
-};
-
 export type APIKeyParamsV2 = {
   apiKeyName: string;
   curveType: 'API_KEY_CURVE_P256' | 'API_KEY_CURVE_SECP256K1' | 'API_KEY_CURVE_ED25519';
@@ -22,8 +16,15 @@ export type APIKeyParamsV2 = {
   publicKey: string;
 };
 
+export type APIOnlyUserParams = {
+  apiKeys: Array<P256APIKeyParams>;
+  userEmail?: string;
+  userName: string;
+  userTags: Array<string>;
+};
+
 export type AccountParams = {
-  addressFormat: 'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_XRP';
+  addressFormat: 'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_TON_V5R1' | 'ADDRESS_FORMAT_XRP' | 'ADDRESS_FORMAT_SPARK_MAINNET' | 'ADDRESS_FORMAT_SPARK_REGTEST';
   curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
   name?: string;
   path: string;
@@ -32,7 +33,7 @@ export type AccountParams = {
 
 export type Address = {
   address: string;
-  format: 'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_XRP';
+  format: 'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_TON_V5R1' | 'ADDRESS_FORMAT_XRP' | 'ADDRESS_FORMAT_SPARK_MAINNET' | 'ADDRESS_FORMAT_SPARK_REGTEST';
 };
 
 export type AttestationParams = {
@@ -105,6 +106,12 @@ export type ContractInterface = {
   updatedAt: Timestamp;
 };
 
+export type ContractInterfaceReference = {
+  digest: string;
+  smartContractAddress: string;
+  smartContractInterfaceId: string;
+};
+
 export type CreateWalletParams = {
   accounts: Array<AccountParams>;
   mnemonicLength?: 12 | 15 | 18 | 21 | 24;
@@ -123,6 +130,7 @@ export type CreatedPrivateKey = {
 
 export type Credential = {
   publicKey: string;
+  sessionProfileId?: string;
   type: string;
 };
 
@@ -151,6 +159,22 @@ export type EmailCustomizationV2 = {
   magicLinkTemplate?: string;
   templateId?: string;
   templateVariables?: string;
+};
+
+export type EmailEvent = {
+  createdAt: string;
+  details: EmailEventDetails;
+  eventType: 'Send' | 'Delivery' | 'DeliveryDelay' | 'Bounce';
+  fromAddress: string;
+  id: string;
+  messageId: string;
+  organizationId: string;
+  timestamp: string;
+  toAddress: string;
+};
+
+export type EmailEventDetails = {
+  diagnosticCode?: string;
 };
 
 export type Error = {
@@ -191,6 +215,13 @@ export type ExplainedVoter = {
   userName: string;
 };
 
+export type ExportSecretParams = {
+  encryptionSuite: 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1';
+  requestContext?: Array<KeyValue>;
+  secretId: string;
+  targetPublicKey: string;
+};
+
 export type Feature = {
   name: string;
   value: string;
@@ -202,6 +233,38 @@ export type Finding = {
   offset: number;
   place: string;
   policyName: string;
+};
+
+export type IPAllowlist = {
+  enabled?: boolean;
+  onEvaluationError: 'ALLOW' | 'DENY';
+  organizationId: string;
+  publicKey?: string;
+  rules: Array<IPRule>;
+};
+
+export type IPAllowlistRule = {
+  cidr: string;
+  label?: string;
+};
+
+export type IPRule = {
+  cidr: string;
+  createdAt: string;
+  label: string;
+};
+
+export type ImportSecretParams = {
+  encryptionSuite: 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1';
+  name?: string;
+  secretPayload: string;
+  staticProperties?: Array<KeyValue>;
+  targetPublicKey: string;
+};
+
+export type KeyValue = {
+  key: string;
+  value: string;
 };
 
 export type MfaPolicy = {
@@ -233,6 +296,25 @@ export type OidcClaims = {
   aud: string;
   iss: string;
   sub: string;
+};
+
+export type OrganizationData = {
+  features: Array<Feature>;
+  name: string;
+  organizationId: string;
+  policies: Array<Policy>;
+  privateKeys: Array<PrivateKey>;
+  rootQuorum: Quorum;
+  smartContractInterfaceReferences: Array<ContractInterfaceReference>;
+  tags: Array<Tag>;
+  users: Array<User>;
+  wallets: Array<Wallet>;
+};
+
+export type P256APIKeyParams = {
+  apiKeyName: string;
+  expirationSeconds?: string;
+  publicKey: string;
 };
 
 export type Pagination = {
@@ -268,6 +350,14 @@ export type PolicyParams = {
   time?: string;
 };
 
+export type PolicyStatus = {
+  active: boolean;
+  error?: string;
+  organizationId: string;
+  policyId: string;
+  timeExpr?: string;
+};
+
 export type PrivateKey = {
   addresses: Array<Address>;
   createdAt: Timestamp;
@@ -282,7 +372,7 @@ export type PrivateKey = {
 };
 
 export type PrivateKeyParams = {
-  addressFormats: Array<'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_XRP'>;
+  addressFormats: Array<'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_TON_V5R1' | 'ADDRESS_FORMAT_XRP' | 'ADDRESS_FORMAT_SPARK_MAINNET' | 'ADDRESS_FORMAT_SPARK_REGTEST'>;
   curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
   privateKeyName: string;
   privateKeyTags: Array<string>;
@@ -302,15 +392,21 @@ export type Quorum = {
   userIds: Array<string>;
 };
 
+export type ReceiptView = {
+  proof: string;
+  record: string;
+  salt: string;
+};
+
 export type RootUserParams = {
-  apiKeys?: Array<APIKeyParams>;
+  apiKeys?: Array<P256APIKeyParams>;
   authenticators?: Array<AuthenticatorParamsV2>;
   userEmail?: string;
   userName: string;
 };
 
 export type RootUserParamsV2 = {
-  apiKeys?: Array<APIKeyParams>;
+  apiKeys?: Array<P256APIKeyParams>;
   authenticators?: Array<AuthenticatorParamsV2>;
   oauthProviders?: Array<OauthProviderParams>;
   userEmail?: string;
@@ -347,6 +443,13 @@ export type SMSCustomization = {
   template?: string;
 };
 
+export type Secret = {
+  createdAtUnixMs: string;
+  name?: string;
+  secretId: string;
+  staticProperties: Array<KeyValue>;
+};
+
 export type Selector = {
   operator: 'OPERATOR_EQUAL' | 'OPERATOR_NOT_EQUAL' | 'OPERATOR_MORE_THAN' | 'OPERATOR_MORE_THAN_OR_EQUAL' | 'OPERATOR_LESS_THAN' | 'OPERATOR_LESS_THAN_OR_EQUAL' | 'OPERATOR_CONTAINS' | 'OPERATOR_IN' | 'OPERATOR_NOT_IN' | 'OPERATOR_CONTAINS_ONE' | 'OPERATOR_CONTAINS_ALL';
   subject: string;
@@ -357,6 +460,16 @@ export type SelectorV2 = {
   operator: 'OPERATOR_EQUAL' | 'OPERATOR_NOT_EQUAL' | 'OPERATOR_MORE_THAN' | 'OPERATOR_MORE_THAN_OR_EQUAL' | 'OPERATOR_LESS_THAN' | 'OPERATOR_LESS_THAN_OR_EQUAL' | 'OPERATOR_CONTAINS' | 'OPERATOR_IN' | 'OPERATOR_NOT_IN' | 'OPERATOR_CONTAINS_ONE' | 'OPERATOR_CONTAINS_ALL';
   subject: string;
   targets: Array<string>;
+};
+
+export type SessionProfileRecord = {
+  createdAt: Timestamp;
+  expirationSeconds?: string;
+  notes?: string;
+  scope: string;
+  sessionProfileId: string;
+  sessionProfileName: string;
+  updatedAt: Timestamp;
 };
 
 export type SignatureResult = {
@@ -403,7 +516,7 @@ export type User = {
 
 export type UserParams = {
   accessType?: 'ACCESS_TYPE_WEB' | 'ACCESS_TYPE_API' | 'ACCESS_TYPE_ALL';
-  apiKeys?: Array<APIKeyParams>;
+  apiKeys?: Array<P256APIKeyParams>;
   authenticators?: Array<AuthenticatorParams>;
   userEmail?: string;
   userName: string;
@@ -411,7 +524,7 @@ export type UserParams = {
 };
 
 export type UserParamsV2 = {
-  apiKeys?: Array<APIKeyParams>;
+  apiKeys?: Array<P256APIKeyParams>;
   authenticators?: Array<AuthenticatorParamsV2>;
   userEmail?: string;
   userName: string;
@@ -489,7 +602,7 @@ export type Wallet = {
 
 export type WalletAccount = {
   address: string;
-  addressFormat: 'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_XRP';
+  addressFormat: 'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_TON_V5R1' | 'ADDRESS_FORMAT_XRP' | 'ADDRESS_FORMAT_SPARK_MAINNET' | 'ADDRESS_FORMAT_SPARK_REGTEST';
   caip2Prefix?: string;
   createdAt: Timestamp;
   curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
@@ -519,6 +632,19 @@ export interface Queries {
     policies: Array<ExplainedPolicy>;
     reason: string;
     rootQuorum: ExplainedQuorum;
+  } };
+  receipt: { request: {
+    activityId: string;
+    organizationId: string;
+    status?: 'ACTIVITY_STATUS_CREATED' | 'ACTIVITY_STATUS_PENDING' | 'ACTIVITY_STATUS_COMPLETED' | 'ACTIVITY_STATUS_FAILED' | 'ACTIVITY_STATUS_CONSENSUS_NEEDED' | 'ACTIVITY_STATUS_REJECTED' | 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
+  }; reply: {
+    receipt: ReceiptView;
+  } };
+  get_active_policies: { request: {
+    organizationId: string;
+  }; reply: {
+    evaluatedAtMs: string;
+    statuses: Array<PolicyStatus>;
   } };
   get_activity: { request: {
     activityId: string;
@@ -550,11 +676,22 @@ export interface Queries {
   }; reply: {
     authenticators: Array<Authenticator>;
   } };
+  get_ip_allowlist: { request: {
+    organizationId: string;
+    publicKey?: string;
+  }; reply: {
+    allowlist: IPAllowlist;
+  } };
   get_oauth_providers: { request: {
     organizationId: string;
     userId?: string;
   }; reply: {
     oauthProviders: Array<OauthProvider>;
+  } };
+  get_organization: { request: {
+    organizationId: string;
+  }; reply: {
+    organizationData: OrganizationData;
   } };
   get_organization_configs: { request: {
     organizationId: string;
@@ -578,6 +715,17 @@ export interface Queries {
     privateKeyId: string;
   }; reply: {
     privateKey: PrivateKey;
+  } };
+  get_session_profile: { request: {
+    organizationId: string;
+    sessionProfileId: string;
+  }; reply: {
+    sessionProfile: SessionProfileRecord;
+  } };
+  get_session_profiles: { request: {
+    organizationId: string;
+  }; reply: {
+    sessionProfiles: Array<SessionProfileRecord>;
   } };
   get_smart_contract_interface: { request: {
     organizationId: string;
@@ -613,6 +761,14 @@ export interface Queries {
   }; reply: {
     activities: Array<View>;
   } };
+  list_email_events: { request: {
+    email: string;
+    eventType?: 'Send' | 'Delivery' | 'DeliveryDelay' | 'Bounce';
+    organizationId: string;
+    paginationOptions?: Pagination;
+  }; reply: {
+    emailEvents: Array<EmailEvent>;
+  } };
   list_policies: { request: {
     organizationId: string;
   }; reply: {
@@ -627,6 +783,12 @@ export interface Queries {
     organizationId: string;
   }; reply: {
     privateKeys: Array<PrivateKey>;
+  } };
+  list_secrets: { request: {
+    organizationId: string;
+    paginationOptions?: Pagination;
+  }; reply: {
+    secrets: Array<Secret>;
   } };
   list_smart_contract_interfaces: { request: {
     organizationId: string;
@@ -692,6 +854,11 @@ export interface Activities {
   }; result: {
     apiKeyIds: Array<string>;
   } };
+  create_api_only_users: { parameters: {
+    apiOnlyUsers: Array<APIOnlyUserParams>;
+  }; result: {
+    userIds: Array<string>;
+  } };
   create_authenticators: { parameters: {
     authenticators: Array<AuthenticatorParamsV2>;
     userId: string;
@@ -754,6 +921,14 @@ export interface Activities {
     organizationName: string;
     userId: string;
     username: string;
+  } };
+  create_session_profile: { parameters: {
+    expirationSeconds?: string;
+    notes?: string;
+    scope: string;
+    sessionProfileName: string;
+  }; result: {
+    sessionProfileId: string;
   } };
   create_smart_contract_interface: { parameters: {
     label: string;
@@ -848,6 +1023,11 @@ export interface Activities {
   }; result: {
     privateKeyIds: Array<string>;
   } };
+  delete_secrets: { parameters: {
+    secretIds: Array<string>;
+  }; result: {
+    secretIds: Array<string>;
+  } };
   delete_smart_contract_interface: { parameters: {
     smartContractInterfaceId: string;
   }; result: {
@@ -902,6 +1082,11 @@ export interface Activities {
     exportBundle: string;
     privateKeyId: string;
   } };
+  export_secrets: { parameters: {
+    secrets: Array<ExportSecretParams>;
+  }; result: {
+    secretPayloads: Array<string>;
+  } };
   export_wallet: { parameters: {
     language?: 'MNEMONIC_LANGUAGE_ENGLISH' | 'MNEMONIC_LANGUAGE_SIMPLIFIED_CHINESE' | 'MNEMONIC_LANGUAGE_TRADITIONAL_CHINESE' | 'MNEMONIC_LANGUAGE_CZECH' | 'MNEMONIC_LANGUAGE_FRENCH' | 'MNEMONIC_LANGUAGE_ITALIAN' | 'MNEMONIC_LANGUAGE_JAPANESE' | 'MNEMONIC_LANGUAGE_KOREAN' | 'MNEMONIC_LANGUAGE_SPANISH';
     targetPublicKey: string;
@@ -918,7 +1103,7 @@ export interface Activities {
     exportBundle: string;
   } };
   import_private_key: { parameters: {
-    addressFormats: Array<'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_XRP'>;
+    addressFormats: Array<'ADDRESS_FORMAT_UNCOMPRESSED' | 'ADDRESS_FORMAT_COMPRESSED' | 'ADDRESS_FORMAT_ETHEREUM' | 'ADDRESS_FORMAT_SOLANA' | 'ADDRESS_FORMAT_COSMOS' | 'ADDRESS_FORMAT_TRON' | 'ADDRESS_FORMAT_SUI' | 'ADDRESS_FORMAT_APTOS' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_TESTNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2SH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_SIGNET_P2TR' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2PKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2SH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WPKH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2WSH' | 'ADDRESS_FORMAT_BITCOIN_REGTEST_P2TR' | 'ADDRESS_FORMAT_SEI' | 'ADDRESS_FORMAT_XLM' | 'ADDRESS_FORMAT_DOGE_MAINNET' | 'ADDRESS_FORMAT_DOGE_TESTNET' | 'ADDRESS_FORMAT_TON_V3R2' | 'ADDRESS_FORMAT_TON_V4R2' | 'ADDRESS_FORMAT_TON_V5R1' | 'ADDRESS_FORMAT_XRP' | 'ADDRESS_FORMAT_SPARK_MAINNET' | 'ADDRESS_FORMAT_SPARK_REGTEST'>;
     curve: 'CURVE_SECP256K1' | 'CURVE_ED25519' | 'CURVE_P256';
     encryptedBundle: string;
     privateKeyName: string;
@@ -926,6 +1111,11 @@ export interface Activities {
   }; result: {
     addresses: Array<Address>;
     privateKeyId: string;
+  } };
+  import_secrets: { parameters: {
+    secrets: Array<ImportSecretParams>;
+  }; result: {
+    secretIds: Array<string>;
   } };
   import_wallet: { parameters: {
     accounts: Array<AccountParams>;
@@ -940,6 +1130,12 @@ export interface Activities {
     userId: string;
   }; result: {
     importBundle: string;
+  } };
+  init_import_secrets: { parameters: {
+    encryptionSuite: 'TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1';
+    numSecrets: number;
+  }; result: {
+    enclaveTargetMessages: Array<string>;
   } };
   init_import_wallet: { parameters: {
     userId: string;
@@ -1041,13 +1237,22 @@ export interface Activities {
   reject_activity: { parameters: {
     fingerprint: string;
   }; result: Record<string, unknown> };
+  remove_ip_allowlist: { parameters: {
+    publicKey?: string;
+  }; result: Record<string, unknown> };
   remove_organization_feature: { parameters: {
-    name: 'FEATURE_NAME_EMAIL_AUTH' | 'FEATURE_NAME_EMAIL_RECOVERY' | 'FEATURE_NAME_OTP_EMAIL_AUTH' | 'FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY' | 'FEATURE_NAME_SMS_AUTH' | 'FEATURE_NAME_WEBAUTHN_ORIGINS' | 'FEATURE_NAME_WEBHOOK';
+    name: 'FEATURE_NAME_EMAIL_AUTH' | 'FEATURE_NAME_EMAIL_RECOVERY' | 'FEATURE_NAME_OTP_EMAIL_AUTH' | 'FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY' | 'FEATURE_NAME_SESSIONS_ADD_NO_CREDENTIALS' | 'FEATURE_NAME_SMS_AUTH' | 'FEATURE_NAME_WEBAUTHN_ORIGINS' | 'FEATURE_NAME_WEBHOOK';
   }; result: {
     features: Array<Feature>;
   } };
+  set_ip_allowlist: { parameters: {
+    enabled?: boolean;
+    onEvaluationError?: 'ALLOW' | 'DENY';
+    publicKey?: string;
+    rules?: Array<IPAllowlistRule>;
+  }; result: Record<string, unknown> };
   set_organization_feature: { parameters: {
-    name: 'FEATURE_NAME_EMAIL_AUTH' | 'FEATURE_NAME_EMAIL_RECOVERY' | 'FEATURE_NAME_OTP_EMAIL_AUTH' | 'FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY' | 'FEATURE_NAME_SMS_AUTH' | 'FEATURE_NAME_WEBAUTHN_ORIGINS' | 'FEATURE_NAME_WEBHOOK';
+    name: 'FEATURE_NAME_EMAIL_AUTH' | 'FEATURE_NAME_EMAIL_RECOVERY' | 'FEATURE_NAME_OTP_EMAIL_AUTH' | 'FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY' | 'FEATURE_NAME_SESSIONS_ADD_NO_CREDENTIALS' | 'FEATURE_NAME_SMS_AUTH' | 'FEATURE_NAME_WEBAUTHN_ORIGINS' | 'FEATURE_NAME_WEBHOOK';
     value?: string;
   }; result: {
     features: Array<Feature>;
@@ -1171,6 +1376,7 @@ export interface Activities {
 export const activityTypes: Record<keyof Activities, [type: string, resultKey: string]> = {
   approve_activity: ['ACTIVITY_TYPE_APPROVE_ACTIVITY', 'approveActivityResult'],
   create_api_keys: ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', 'createApiKeysResult'],
+  create_api_only_users: ['ACTIVITY_TYPE_CREATE_API_ONLY_USERS', 'createApiOnlyUsersResult'],
   create_authenticators: ['ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', 'createAuthenticatorsResult'],
   create_oauth_providers: ['ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2', 'createOauthProvidersResultV2'],
   create_policies: ['ACTIVITY_TYPE_CREATE_POLICIES', 'createPoliciesResult'],
@@ -1179,6 +1385,7 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   create_private_keys: ['ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', 'createPrivateKeysResultV2'],
   create_read_only_session: ['ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION', 'createReadOnlySessionResult'],
   create_read_write_session: ['ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2', 'createReadWriteSessionResultV2'],
+  create_session_profile: ['ACTIVITY_TYPE_CREATE_SESSION_PROFILE', 'createSessionProfileResult'],
   create_smart_contract_interface: ['ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', 'createSmartContractInterfaceResult'],
   create_sub_organization: ['ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8', 'createSubOrganizationResultV8'],
   create_user_tag: ['ACTIVITY_TYPE_CREATE_USER_TAG', 'createUserTagResult'],
@@ -1192,6 +1399,7 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   delete_policy: ['ACTIVITY_TYPE_DELETE_POLICY', 'deletePolicyResult'],
   delete_private_key_tags: ['ACTIVITY_TYPE_DELETE_PRIVATE_KEY_TAGS', 'deletePrivateKeyTagsResult'],
   delete_private_keys: ['ACTIVITY_TYPE_DELETE_PRIVATE_KEYS', 'deletePrivateKeysResult'],
+  delete_secrets: ['ACTIVITY_TYPE_DELETE_SECRETS', 'deleteSecretsResult'],
   delete_smart_contract_interface: ['ACTIVITY_TYPE_DELETE_SMART_CONTRACT_INTERFACE', 'deleteSmartContractInterfaceResult'],
   delete_sub_organization: ['ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION', 'deleteSubOrganizationResult'],
   delete_user_tags: ['ACTIVITY_TYPE_DELETE_USER_TAGS', 'deleteUserTagsResult'],
@@ -1200,11 +1408,14 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   delete_wallets: ['ACTIVITY_TYPE_DELETE_WALLETS', 'deleteWalletsResult'],
   email_auth: ['ACTIVITY_TYPE_EMAIL_AUTH_V3', 'emailAuthResult'],
   export_private_key: ['ACTIVITY_TYPE_EXPORT_PRIVATE_KEY', 'exportPrivateKeyResult'],
+  export_secrets: ['ACTIVITY_TYPE_EXPORT_SECRETS', 'exportSecretsResult'],
   export_wallet: ['ACTIVITY_TYPE_EXPORT_WALLET', 'exportWalletResult'],
   export_wallet_account: ['ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT', 'exportWalletAccountResult'],
   import_private_key: ['ACTIVITY_TYPE_IMPORT_PRIVATE_KEY', 'importPrivateKeyResult'],
+  import_secrets: ['ACTIVITY_TYPE_IMPORT_SECRETS', 'importSecretsResult'],
   import_wallet: ['ACTIVITY_TYPE_IMPORT_WALLET', 'importWalletResult'],
   init_import_private_key: ['ACTIVITY_TYPE_INIT_IMPORT_PRIVATE_KEY', 'initImportPrivateKeyResult'],
+  init_import_secrets: ['ACTIVITY_TYPE_INIT_IMPORT_SECRETS', 'initImportSecretsResult'],
   init_import_wallet: ['ACTIVITY_TYPE_INIT_IMPORT_WALLET', 'initImportWalletResult'],
   init_otp: ['ACTIVITY_TYPE_INIT_OTP_V3', 'initOtpResultV2'],
   init_otp_auth: ['ACTIVITY_TYPE_INIT_OTP_AUTH_V3', 'initOtpAuthResultV2'],
@@ -1215,7 +1426,9 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   otp_login: ['ACTIVITY_TYPE_OTP_LOGIN_V2', 'otpLoginResult'],
   recover_user: ['ACTIVITY_TYPE_RECOVER_USER', 'recoverUserResult'],
   reject_activity: ['ACTIVITY_TYPE_REJECT_ACTIVITY', 'rejectActivityResult'],
+  remove_ip_allowlist: ['ACTIVITY_TYPE_REMOVE_IP_ALLOWLIST', 'removeIpAllowlistResult'],
   remove_organization_feature: ['ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE', 'removeOrganizationFeatureResult'],
+  set_ip_allowlist: ['ACTIVITY_TYPE_SET_IP_ALLOWLIST', 'setIpAllowlistResult'],
   set_organization_feature: ['ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', 'setOrganizationFeatureResult'],
   sign_raw_payload: ['ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', 'signRawPayloadResult'],
   sign_raw_payloads: ['ACTIVITY_TYPE_SIGN_RAW_PAYLOADS', 'signRawPayloadsResult'],
