@@ -12,8 +12,8 @@ import (
 type batch struct {
 	items     store.LogItems
 	first     int64 // the index of the first one
-	sequences map[string]int64
-	touched   map[string]bool // organizations that got a number
+	sequences map[string]int64 // what is known of organizations; not changed: the batch may fail
+	given     map[string]int64 // the newest number of each organization that has entries here
 	leaves    []translog.Hash
 	places    []place
 }
@@ -28,18 +28,15 @@ const placeSize = 16
 
 // add numbers entries and computes their leaves.
 func (b *batch) add(entries []store.LogEntry) error {
-	b.touched = map[string]bool{}
+	b.given = map[string]int64{}
 	for i := range entries {
 		e := &entries[i]
-		sequence, ok := b.sequences[e.Org]
-		if !ok {
-			var err error
-			if sequence, err = b.stored(e.Org); err != nil {
-				return err
-			}
+		sequence, err := b.newest(e.Org)
+		if err != nil {
+			return err
 		}
 		sequence++
-		b.sequences[e.Org], b.touched[e.Org] = sequence, true
+		b.given[e.Org] = sequence
 		b.places = append(b.places, place{e.Position, sequence})
 		b.leaves = append(b.leaves, leaf(e, sequence))
 	}
@@ -50,8 +47,14 @@ func leaf(e *store.LogEntry, sequence int64) translog.Hash {
 	return translog.LeafHash(translog.EntryHash(e.Salt, e.Record(sequence)))
 }
 
-// stored is the number of the newest entry of an organization.
-func (b *batch) stored(org string) (int64, error) {
+// newest is the number of the newest entry of an organization.
+func (b *batch) newest(org string) (int64, error) {
+	if sequence, ok := b.given[org]; ok {
+		return sequence, nil
+	}
+	if sequence, ok := b.sequences[org]; ok {
+		return sequence, nil
+	}
 	body, err := b.items.Get(store.LogSequence, org)
 	if err != nil || body == nil {
 		return 0, err
@@ -64,8 +67,8 @@ func (b *batch) stored(org string) (int64, error) {
 
 // write stores what belongs to the entries besides the state.
 func (b *batch) write(tiles []translog.Tile) error {
-	for org := range b.touched {
-		b.items.Put(store.LogSequence, org, binary.BigEndian.AppendUint64(nil, uint64(b.sequences[org])))
+	for org, sequence := range b.given {
+		b.items.Put(store.LogSequence, org, binary.BigEndian.AppendUint64(nil, uint64(sequence)))
 	}
 	for _, t := range tiles {
 		b.items.Put(store.LogTile, tileID(t.Level, t.N), t.Data)

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -121,6 +122,7 @@ var errLeft = errors.New("ledger: another server keeps the log")
 // sequence puts a batch of entries into the tree; more says that others may wait.
 func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 	var after known
+	var given map[string]int64
 	err = l.Store.UpdateLog(ctx, func(items store.LogItems) error {
 		before, stored, err := readState(items)
 		if err != nil {
@@ -139,7 +141,7 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return err
 		}
-		after, more = known{stored, tree, sequences}, len(entries) == maxBatch
+		after, given, more = known{stored, tree, sequences}, nil, len(entries) == maxBatch
 		if !found {
 			return nil
 		}
@@ -157,7 +159,7 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 			return err
 		}
 		items.Put(store.LogState, newest, text)
-		after = known{text, grown, b.sequences}
+		after, given = known{text, grown, sequences}, b.given
 		return nil
 	})
 	if errors.Is(err, errLeft) {
@@ -169,6 +171,7 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 		return false, fmt.Errorf("putting entries into the log: %w", err)
 	}
 	l.known = after
+	maps.Copy(l.known.sequences, given)
 	return more, nil
 }
 
