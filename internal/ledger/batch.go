@@ -11,7 +11,7 @@ import (
 // batch is some entries on their way into the tree.
 type batch struct {
 	items     store.LogItems
-	first     int64 // the index of the first one
+	first     int64            // the index of the first one
 	sequences map[string]int64 // what is known of organizations; not changed: the batch may fail
 	given     map[string]int64 // the newest number of each organization that has entries here
 	leaves    []translog.Hash
