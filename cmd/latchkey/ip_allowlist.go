@@ -42,7 +42,7 @@ func (cmd ipAllowlistResetCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wasOn, err := engine.DisableIPAllowlist(ctx, s, org, time.Now())
+	wasOn, err := cmd.disable(ctx, s, c, org)
 	if errors.Is(err, store.ErrNoOrganization) {
 		err = fmt.Errorf("--organization: there is no organization %s", org)
 	}
@@ -55,4 +55,14 @@ func (cmd ipAllowlistResetCommand) Run(ctx context.Context) error {
 	}
 	fmt.Println("the IP allowlist is turned off; set_ip_allowlist turns it on again")
 	return nil
+}
+
+// disable needs the keys, because rows are marked.
+func (ipAllowlistResetCommand) disable(ctx context.Context, s *store.Store, c *config.Config, org string) (wasOn bool, err error) {
+	keys, err := server.OpenKeys(ctx, s, c, warnings())
+	if err != nil {
+		return false, err
+	}
+	defer keys.Vault.Close()
+	return engine.DisableIPAllowlist(ctx, s, org, time.Now())
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"latchkey/internal/store"
 	"latchkey/internal/test/servertest"
 )
 
@@ -29,7 +30,7 @@ func TestRandomChanges(t *testing.T) {
 		seed := uint64(number(t, seedVariable, 20261116))
 		random := &randomChanges{Rand: rand.New(rand.NewPCG(seed, 0)), w: w} //nolint:gosec // it has to be repeatable
 		counts := map[string]int{}
-		for n := range number(t, changesVariable, 200) {
+		for n := range number(t, changesVariable, 100) {
 			after, what, unnoticed := random.change()
 			w.db.write(after)
 			_, found := audited(t, url)
@@ -92,7 +93,11 @@ func (r *randomChanges) change() (after tables, what string, unnoticed bool) {
 // unguarded are the kinds of rows that are in no head: that one is missing is not
 // noticed.
 func unguarded(kind string) bool {
-	return slices.Contains([]string{"message", "token-use", "expiring", "rewrapping", "refused", "probe"}, kind)
+	return slices.Contains([]string{
+		"message", "mail-event", "token-use", "expiring", "rewrapping", "refused", "probe",
+		// The tree says itself what belongs to it, and the audit does not read it yet.
+		store.LogState, store.LogSequence, store.LogBlock, store.LogTile, store.LogCheckpoint,
+	}, kind)
 }
 
 func (r *randomChanges) flip(body []byte) { body[r.IntN(len(body))] ^= 1 << r.IntN(8) }

@@ -377,6 +377,7 @@ func (s *Server) Run(ctx context.Context) error {
 	defer func() {
 		stop()
 		background.Wait()
+		s.finishLog(ctx)
 	}()
 	failed := make(chan error, len(s.serving))
 	for _, on := range s.serving {
@@ -397,6 +398,16 @@ func (s *Server) Run(ctx context.Context) error {
 		return s.shutdown(ctx)
 	case err := <-failed:
 		return errors.Join(err, s.shutdown(ctx))
+	}
+}
+
+// finishLog puts into the log what was acknowledged last. What it does not get to
+// is done by another server, or at the next start.
+func (s *Server) finishLog(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := s.ledger.Advance(ctx); err != nil {
+		s.log.Info("the newest entries of the log are left to the next start", "error", err)
 	}
 }
 
