@@ -79,7 +79,7 @@ func TestTwoFirstStarts(t *testing.T) {
 						t.Errorf("refused: %v", err)
 					}
 				}
-				left, err := filepath.Glob(filepath.Join(dir, "*"))
+				left, err := filepath.Glob(filepath.Join(dir, "*.key"))
 				if err != nil || len(left) != 1 || len(opened) == 0 {
 					t.Fatalf("%d opened, files %v, %v", len(opened), left, errs)
 				}

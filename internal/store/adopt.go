@@ -108,7 +108,7 @@ func (a *adopting) everything() error {
 			if err := a.organization(org); err != nil {
 				return fmt.Errorf("organization %s: %w", org, err)
 			}
-			if org != instanceOrg {
+			if org != instanceOrg && org != logOrg {
 				a.done.Organizations++
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 )
 
@@ -15,6 +16,7 @@ var CreateAPIOnlyUsers = activity.Op[CreateAPIOnlyUsersParams, CreateUsersResult
 		Summary: "Create users with P-256 API keys and tags.",
 		Govern:  activity.Govern{Resource: activity.ResourceUser, Action: activity.ActionCreate},
 	},
+	Adds:  func(*CreateAPIOnlyUsersParams) decide.Added { return lastingAccess },
 	Facts: func(f activity.Facts, p *CreateAPIOnlyUsersParams) error { return createUsersFacts(f, p.users()) },
 	Exec: func(ctx context.Context, e activity.Env, p *CreateAPIOnlyUsersParams) (CreateUsersResult, error) {
 		return createUsers(ctx, e, p.users())

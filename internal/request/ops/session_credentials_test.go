@@ -255,7 +255,8 @@ func TestCredentialsAreDeclared(t *testing.T) {
 		"oauth", "oauth_login", "otp_auth", "otp_login", "verify_otp", // proves anew who the user is
 		"recover_user",                                                       // by a recovery key only
 		"delete_api_keys", "delete_authenticators", "delete_oauth_providers", // takes away
-		"export_private_key", "export_wallet", "export_wallet_account", // the key is what an export is sealed to
+		"export_private_key", "export_wallet", "export_wallet_account", "export_secrets", // the key is what an export is sealed to
+		"import_secrets",           // the key is what the import was sealed to
 		"set_organization_feature", // locks, and never unlocks
 	}
 	credential := regexp.MustCompile(`(?i)"[a-z]*(apikey|authenticator|oauth|email|phone|publickey|quorum|threshold|contact)[a-z]*":`)

@@ -54,6 +54,9 @@ const (
 	flushApply = "remote_apply"
 )
 
+// idleAfter is how long a connection that is not needed is kept.
+const idleAfter = 20 * time.Second
+
 // pingAfter is how long a connection may be idle before it is pinged.
 const pingAfter = 100 * time.Millisecond
 
@@ -178,6 +181,9 @@ func (db *DB) openPool(ctx context.Context, url string, cfg Config, size int32) 
 	// Connections are made when they are needed, in the context of the one who
 	// needs them.
 	c.MinConns, c.MinIdleConns = 0, 0
+	// Those that only a burst needed are left to other nodes soon: a database that
+	// admits few would refuse the next one that starts.
+	c.MaxConnIdleTime, c.HealthCheckPeriod = idleAfter, idleAfter/4
 	switch {
 	case size > 0:
 		c.MaxConns = size
