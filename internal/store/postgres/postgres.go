@@ -181,9 +181,12 @@ func (db *DB) openPool(ctx context.Context, url string, cfg Config, size int32) 
 	// Connections are made when they are needed, in the context of the one who
 	// needs them.
 	c.MinConns, c.MinIdleConns = 0, 0
-	// Those that only a burst needed are left to other nodes soon: a database that
-	// admits few would refuse the next one that starts.
-	c.MaxConnIdleTime, c.HealthCheckPeriod = idleAfter, idleAfter/4
+	if size == 0 {
+		// Those that only a burst needed are left to other nodes soon: a database
+		// that admits few would refuse the next one that starts. The few that write
+		// stay, so that a node can always do something.
+		c.MaxConnIdleTime, c.HealthCheckPeriod = idleAfter, idleAfter/4
+	}
 	switch {
 	case size > 0:
 		c.MaxConns = size
