@@ -21,7 +21,7 @@ import (
 // runUnlocked is the program `unlocked PROGRAM ARGUMENTS…`: it runs a program
 // that may lock no memory. To root the limit does not apply, because of
 // CAP_IPC_LOCK; a program that is started after the capability was taken out of
-// the bounding set does not have it, whoever runs it. Without the right to take
+// the bounding set does not have it, whichever user runs it. Without the right to take
 // it out there is none to take.
 func runUnlocked() {
 	runtime.LockOSThread() // the set is one of the thread

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Image is what a database holds at one moment, whoever wrote it: an audit reads
+// Image is what a database holds at one moment, whatever wrote it: an audit reads
 // it, beside a server that goes on to write. It is for one goroutine, and never
 // writes. Functions that it is given may call its other methods.
 //

@@ -80,7 +80,7 @@ func TestListEmailEvents(t *testing.T) {
 		if own, seen := events(child, "ada@example.com", nil), events(as(s.Root, child.OrganizationID), "ada@example.com", nil); len(own) != 2 || len(seen) != 2 {
 			t.Errorf("of the child: %v, to its parent: %v", own, seen)
 		}
-		if got := events(s.Root, "nobody@example.com", nil); len(got) != 0 {
+		if got := events(s.Root, "stranger@example.com", nil); len(got) != 0 {
 			t.Errorf("of another address: %v", got)
 		}
 		for _, bad := range []m{{"email": "ada"}, {}, {"email": "ada@example.com", "eventType": "Open"}} {

@@ -322,7 +322,7 @@ func TestCodesAndMailsThatLogIn(t *testing.T) {
 			t.Errorf("whoami: %s", got)
 		}
 		parent.Refused(t, http.StatusBadRequest, "otp_auth", auth(code))
-		parent.Refused(t, http.StatusNotFound, "init_otp_auth", m{"otpType": "OTP_TYPE_EMAIL", "contact": "nobody@example.com", "appName": "Test"})
+		parent.Refused(t, http.StatusNotFound, "init_otp_auth", m{"otpType": "OTP_TYPE_EMAIL", "contact": "stranger@example.com", "appName": "Test"})
 
 		mail := m{"email": "owner@example.com", "targetPublicKey": recipient.PublicKey(), "emailCustomization": m{"appName": "Test", "magicLinkTemplate": "https://app.example.com/?bundle=%s"}}
 		sent := parent.Submit(t, "email_auth", mail).Get("result", "emailAuthResult")

@@ -316,7 +316,7 @@ func TestListSuborgs(t *testing.T) {
 			"by user name":     {m{"filterType": "USERNAME", "filterValue": "Owner of Child 0", "paginationOptions": m{"limit": "1"}}, []string{ids[0]}},
 			"by public key":    {m{"filterType": "PUBLIC_KEY", "filterValue": publicKey}, []string{ids[7]}},
 			"by address":       {m{"filterType": "WALLET_ACCOUNT_ADDRESS", "filterValue": strings.ToLower(address)}, []string{ids[7]}},
-			"no match":         {m{"filterType": "EMAIL", "filterValue": "nobody@example.com"}, nil},
+			"no match":         {m{"filterType": "EMAIL", "filterValue": "stranger@example.com"}, nil},
 			"a beginning":      {m{"filterType": "NAME", "filterValue": "Child"}, nil},
 			"unknown claims":   {m{"filterType": "OIDC_CLAIMS", "filterValue": `{"iss":"https://a.example","sub":"s","aud":"a"}`}, nil},
 		} {
