@@ -25,7 +25,12 @@ const smallFile = 1 << 20
 // whose files cannot grow, as on a disk without room. The limit can be raised from
 // outside.
 func runSmallFiles() {
-	err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: smallFile, Max: unix.RLIM_INFINITY})
+	becomeProgram(unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: smallFile, Max: unix.RLIM_INFINITY}))
+}
+
+// becomeProgram runs the program that the arguments name in place of this one,
+// unless what was to be prepared for it has failed.
+func becomeProgram(err error) {
 	var program string
 	if err == nil {
 		program, err = exec.LookPath(os.Args[1])
@@ -33,7 +38,7 @@ func runSmallFiles() {
 	if err == nil {
 		err = syscall.Exec(program, os.Args[1:], os.Environ())
 	}
-	fmt.Fprintln(os.Stderr, "smallfiles:", err)
+	fmt.Fprintf(os.Stderr, "%s: %v\n", os.Args[0], err)
 	os.Exit(100)
 }
 

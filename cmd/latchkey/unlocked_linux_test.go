@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -32,15 +30,7 @@ func runUnlocked() {
 	if err == nil {
 		err = unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{})
 	}
-	var program string
-	if err == nil {
-		program, err = exec.LookPath(os.Args[1])
-	}
-	if err == nil {
-		err = syscall.Exec(program, os.Args[1:], os.Environ())
-	}
-	fmt.Fprintln(os.Stderr, "unlocked:", err)
-	os.Exit(100)
+	becomeProgram(err)
 }
 
 // TestMemoryNotLocked: a server that may lock no memory runs, says so once, with

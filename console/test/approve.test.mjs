@@ -120,7 +120,8 @@ describe(`approving on ${storeName}`, () => {
       await item.getByText(words).waitFor();
       await item.getByRole('button', { name: 'Reject' }).waitFor();
       assert.equal(await item.getByRole('button', { name: 'Approve' }).count(), 0);
-      await page.unroute('**/list_activities');
+      // A reply that is being changed just now is waited for: the page asks again and again.
+      await page.unrouteAll({ behavior: 'wait' });
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     }

@@ -28,7 +28,7 @@ func TestRandomChanges(t *testing.T) {
 	servertest.EachStore(t, func(t *testing.T, url string) {
 		w := newWorld(t, url)
 		seed := uint64(number(t, seedVariable, 20261116))
-		random := &randomChanges{Rand: rand.New(rand.NewPCG(seed, 0)), w: w} //nolint:gosec // it has to be repeatable
+		random := &randomChanges{Rand: rand.New(rand.NewPCG(seed, 0)), w: w} // it has to be repeatable
 		counts := map[string]int{}
 		for n := range number(t, changesVariable, 100) {
 			after, what, unnoticed := random.change()

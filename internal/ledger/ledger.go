@@ -55,7 +55,10 @@ type Config struct {
 type Ledger struct {
 	Config
 	known     known
-	published time.Time
+	published struct {
+		at   time.Time
+		size int64 // of the newest checkpoint, as far as this server knows
+	}
 }
 
 // state is how far the log is.
@@ -110,7 +113,7 @@ func (l *Ledger) Advance(ctx context.Context) error {
 			return err
 		}
 	}
-	if l.Now().Sub(l.published) < publishEvery {
+	if l.known.tree == nil || l.known.tree.Size() == l.published.size || l.Now().Sub(l.published.at) < publishEvery {
 		return nil
 	}
 	return l.publish(ctx)
@@ -222,9 +225,6 @@ func tileID(level int, n int64) string { return fmt.Sprintf("%02d-%016x", level,
 
 // publish signs a checkpoint of the tree, if it has grown since the last one.
 func (l *Ledger) publish(ctx context.Context) error {
-	if l.known.tree == nil || l.known.tree.Size() == 0 {
-		return nil
-	}
 	head := l.known.tree.Head()
 	err := l.Store.UpdateLog(ctx, func(items store.LogItems) error {
 		before, err := items.Get(store.LogCheckpoint, newest)
@@ -250,6 +250,6 @@ func (l *Ledger) publish(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("publishing a checkpoint: %w", err)
 	}
-	l.published = l.Now()
+	l.published.at, l.published.size = l.Now(), head.Size
 	return nil
 }
