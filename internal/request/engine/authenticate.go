@@ -64,6 +64,19 @@ func (c *caller) authorizeSubmit(a activity.Access) error {
 	return c.authorizeRead(a)
 }
 
+// reader finds who asks to read in an organization, and refuses who may not.
+func (e *Engine) reader(ctx context.Context, r Request, org string, access activity.Access) (*caller, error) {
+	proof, err := e.readProof(r.Header, access)
+	if err != nil {
+		return nil, err
+	}
+	caller, err := e.authenticate(ctx, proof, org, r, access)
+	if err != nil {
+		return nil, err
+	}
+	return caller, caller.authorizeRead(access)
+}
+
 func (c *caller) authorizeRead(a activity.Access) error {
 	if c.found.credentialType == domain.CredentialRecovery && !a.ByRecovery {
 		return fault.New(fault.PermissionDenied, fault.ReasonForbidden,

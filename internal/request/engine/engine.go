@@ -207,15 +207,8 @@ func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request
 		return nil, err
 	}
 	r.Event.OrganizationID = org
-	proof, err := e.readProof(r.Header, q.Access)
+	caller, err := e.reader(ctx, r, org, q.Access)
 	if err != nil {
-		return nil, err
-	}
-	caller, err := e.authenticate(ctx, proof, org, r, q.Access)
-	if err != nil {
-		return nil, err
-	}
-	if err := caller.authorizeRead(q.Access); err != nil {
 		return nil, err
 	}
 	if q.FindsChild {

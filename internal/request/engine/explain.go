@@ -31,16 +31,10 @@ func (e *Engine) Explain(ctx context.Context, r Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	proof, err := e.readProof(r.Header, op.Access)
+	access := op.Access
+	access.ByRecovery = false // it shows policies and users: who may not read them may not ask
+	caller, err := e.reader(ctx, r, org, access)
 	if err != nil {
-		return nil, err
-	}
-	caller, err := e.authenticate(ctx, proof, org, r, op.Access)
-	if err != nil {
-		return nil, err
-	}
-	// It shows policies and users: who may not read them may not ask.
-	if err := caller.authorizeRead(activity.Access{}); err != nil {
 		return nil, err
 	}
 	intent, err := e.Catalog.Endpoint(op.Name).Parse(op, asked.Parameters)

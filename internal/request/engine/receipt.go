@@ -50,15 +50,8 @@ func (e *Engine) Receipt(ctx context.Context, r Request) (*Reply, error) {
 		return nil, err
 	}
 	r.Event.OrganizationID, r.Event.ActivityID = org, asked.ActivityID
-	proof, err := e.readProof(r.Header, activity.Access{})
+	caller, err := e.reader(ctx, r, org, activity.Access{})
 	if err != nil {
-		return nil, err
-	}
-	caller, err := e.authenticate(ctx, proof, org, r, activity.Access{})
-	if err != nil {
-		return nil, err
-	}
-	if err := caller.authorizeRead(activity.Access{}); err != nil {
 		return nil, err
 	}
 	err = e.viewWithHome(ctx, caller, func(home, tx *store.Tx) error {
