@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 
-import { accessible, addAuthenticator, consoleUrl, ethereum, furnish, newKey, picture, result, signIn, signTransaction, storeName, useBrowser, useServer } from './lib.mjs';
+import { accessible, addAuthenticator, consoleUrl, ethereum, furnish, newKey, picture, result, signIn, signTransaction, storeName, useBrowser, usePasskey, useServer } from './lib.mjs';
 
 describe(`approving on ${storeName}`, () => {
   const held = useServer();
@@ -56,14 +56,7 @@ describe(`approving on ${storeName}`, () => {
   it('stamps a vote with the passkey itself', async () => {
     const page = await browser.open();
     await addAuthenticator(page);
-    await signIn(page, held.dev, org.people.Cleo.key, `users/${org.people.Cleo.userId}`);
-    await page.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByText('My passkey').waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('Organization ID').fill(held.dev.organizationId);
-    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await usePasskey(page, held.dev, org.people.Cleo);
     const { id } = await transfer();
     await page.getByRole('link', { name: 'Inbox', exact: true }).click();
     await page.locator(`li[data-activity="${id}"]`).getByRole('button', { name: 'Approve' }).click();

@@ -75,6 +75,19 @@ export async function signIn(page, dev, key, path = '') {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
+// usePasskey gives a person who came with an API key a passkey, and lets them come
+// in again with it. The page has an authenticator.
+export async function usePasskey(page, dev, person) {
+  await signIn(page, dev, person.key, `users/${person.userId}`);
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByText('My passkey').waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Organization ID').fill(dev.organizationId);
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
 export function newKey() {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { d, x, y } = privateKey.export({ format: 'jwk' });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 
-import { accessible, addAuthenticator, consoleUrl, ethereum, furnish, picture, signIn, signTransaction, storeName, useBrowser, useServer } from './lib.mjs';
+import { accessible, addAuthenticator, consoleUrl, ethereum, furnish, picture, signIn, signTransaction, storeName, useBrowser, usePasskey, useServer } from './lib.mjs';
 
 describe(`lists on ${storeName}`, () => {
   const held = useServer();
@@ -176,14 +176,7 @@ describe(`lists on ${storeName}`, () => {
     await page.getByText('webauthn origins').waitFor();
     const ada = await browser.open();
     await addAuthenticator(ada);
-    await signIn(ada, held.dev, org.people.Ada.key, `users/${org.people.Ada.userId}`);
-    await ada.getByRole('button', { name: 'Add a passkey' }).click();
-    await ada.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
-    await ada.getByText('My passkey').waitFor();
-    await ada.getByRole('button', { name: 'Sign out' }).click();
-    await ada.getByLabel('Organization ID').fill(held.dev.organizationId);
-    await ada.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await ada.getByRole('button', { name: 'Sign out' }).waitFor();
+    await usePasskey(ada, held.dev, org.people.Ada);
     await ada.context().close();
   });
 

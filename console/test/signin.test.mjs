@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { before, describe, it } from 'node:test';
 
 import { binary } from '../../e2e/lib/server.mjs';
-import { accessible, addAuthenticator, consoleUrl, furnish, newKey, picture, result, signIn, storeName, useBrowser, useServer } from './lib.mjs';
+import { accessible, addAuthenticator, consoleUrl, furnish, newKey, picture, result, signIn, storeName, useBrowser, usePasskey, useServer } from './lib.mjs';
 
 describe(`ways in on ${storeName}`, () => {
   const held = useServer();
@@ -165,14 +165,7 @@ describe(`ways in on ${storeName}`, () => {
     await addAuthenticator(page);
     // The page lives twenty minutes ago: the server takes requests of the last hour.
     await page.clock.install({ time: Date.now() - 20 * 60_000 });
-    await signIn(page, held.dev, org.people.Ada.key, `users/${org.people.Ada.userId}`);
-    await page.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByText('My passkey').waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('Organization ID').fill(held.dev.organizationId);
-    await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await usePasskey(page, held.dev, org.people.Ada);
     const renewal = page.waitForResponse((r) => r.url().endsWith('/stamp_login') && r.request().headers()['x-stamp'] !== undefined);
     await page.clock.runFor(8 * 60_000);
     assert.equal((await renewal).status(), 200);
