@@ -148,7 +148,7 @@ func listActivities(org string, q store.ActivityQuery, column, value, columns st
 		sql += ` ORDER BY id DESC`
 	}
 	if q.Limit > 0 {
-		sql += ` LIMIT ` + a.add(int64(q.Limit))
+		sql += a.limit(q.Limit)
 	}
 	return sql, a
 }
@@ -161,6 +161,10 @@ func (a *args) add(value any) string {
 	*a = append(*a, value)
 	return "?" + strconv.Itoa(len(*a))
 }
+
+// limit bounds the number of rows by an argument. As an expression: SQLite prepares
+// a statement anew each time another value is bound to a bare parameter there.
+func (a *args) limit(rows int) string { return ` LIMIT ` + a.add(int64(rows)) + `+0` }
 
 // addAll is add for the values of a list.
 func (a *args) addAll(values []string) string {

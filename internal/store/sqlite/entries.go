@@ -19,7 +19,7 @@ func (db *DB) Entries(ctx context.Context, q store.EntryQuery) (list []store.Ent
 	}
 	sql += ` ORDER BY position`
 	if q.Limit > 0 {
-		sql += ` LIMIT ` + a.add(int64(q.Limit))
+		sql += a.limit(q.Limit)
 	}
 	err = db.query(ctx, func(row []driver.Value) error {
 		var e store.EntryRow

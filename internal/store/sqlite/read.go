@@ -32,7 +32,7 @@ func (db *DB) Organizations(ctx context.Context, after string, limit int) (orgs 
 		org, _ := row[0].(string)
 		orgs = append(orgs, org)
 		return nil
-	}, `SELECT org FROM organizations WHERE org > ? AND org < x'' ORDER BY org LIMIT ?`, after, int64(limit))
+	}, `SELECT org FROM organizations WHERE org > ? AND org < x'' ORDER BY org LIMIT ?+0`, after, int64(limit))
 	if err != nil {
 		return nil, fmt.Errorf("listing the organizations: %w", err)
 	}
@@ -72,7 +72,7 @@ func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) (items 
 	}
 	q += ` ORDER BY id`
 	if r.Limit > 0 {
-		q += ` LIMIT ?`
+		q += ` LIMIT ?+0` // see args.limit
 		args = append(args, int64(r.Limit))
 	}
 	err = db.query(ctx, func(row []driver.Value) error {

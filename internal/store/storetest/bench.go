@@ -102,3 +102,21 @@ func BenchmarkGet(b *testing.B, db store.Driver) {
 		}
 	})
 }
+
+// BenchmarkList measures a page of activities.
+func BenchmarkList(b *testing.B, db store.Driver) {
+	if err := db.Commit(b.Context(), &store.Commit{Org: "org"}); err != nil {
+		b.Fatal(err)
+	}
+	for i := range 200 {
+		if err := db.Commit(b.Context(), &store.Commit{Org: "org", Version: 1, Activity: activity(fmt.Sprintf("%016d", i))}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ResetTimer()
+	for b.Loop() {
+		if list, err := db.Activities(b.Context(), "org", store.ActivityQuery{Limit: 10}); err != nil || len(list) != 10 {
+			b.Fatal(len(list), err)
+		}
+	}
+}
