@@ -77,15 +77,30 @@ func receipt(t *testing.T, c *Caller, parameters map[string]any) translog.Receip
 	return r
 }
 
+// newAddress makes a wallet to sign with.
+func newAddress(t *testing.T, c *Caller) string {
+	t.Helper()
+	wallet := c.Submit(t, "create_wallet", map[string]any{"walletName": "w", "accounts": []any{map[string]any{
+		"curve": "CURVE_ED25519", "pathFormat": "PATH_FORMAT_BIP32", "path": "m/44'/501'/0'/0'", "addressFormat": "ADDRESS_FORMAT_SOLANA",
+	}}})
+	return wallet.Get("result", "createWalletResult", "addresses", 0).Text()
+}
+
+// sign signs a payload in hexadecimal digits, and returns the id of the activity.
+func sign(t *testing.T, c *Caller, address, payload string) string {
+	t.Helper()
+	return c.Submit(t, "sign_raw_payload", map[string]any{
+		"signWith": address, "payload": payload,
+		"encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NOT_APPLICABLE",
+	}).Get("id").Text()
+}
+
 // TestReceipts: of every activity there is a receipt that verifies with nothing
 // but the published keys, and the numbers of an organization have no gap.
 func TestReceipts(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		keys := keysOf(t, s)
-		wallet := s.Root.Submit(t, "create_wallet", map[string]any{"walletName": "w", "accounts": []any{map[string]any{
-			"curve": "CURVE_ED25519", "pathFormat": "PATH_FORMAT_BIP32", "path": "m/44'/501'/0'/0'", "addressFormat": "ADDRESS_FORMAT_SOLANA",
-		}}})
-		address := wallet.Get("result", "createWalletResult", "addresses", 0).Text()
+		address := newAddress(t, s.Root)
 		const callers, each = 6, 50 // more than fill a tile
 		var mu sync.Mutex
 		var activities []string
@@ -93,10 +108,7 @@ func TestReceipts(t *testing.T) {
 		for n := range callers {
 			wait.Go(func() {
 				for k := range each {
-					id := s.Root.Submit(t, "sign_raw_payload", map[string]any{
-						"signWith": address, "payload": fmt.Sprintf("%02x%02x", n, k),
-						"encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NOT_APPLICABLE",
-					}).Get("id").Text()
+					id := sign(t, s.Root, address, fmt.Sprintf("%02x%02x", n, k))
 					mu.Lock()
 					activities = append(activities, id)
 					mu.Unlock()
