@@ -30,6 +30,7 @@ const screens: Screen[] = [
   { path: 'policies', title: t.nav.policies, show: lazy(() => import('./screens/policies/policies').then((m) => ({ default: m.Policies }))) },
   { path: 'sub-organizations', title: t.nav.suborgs, show: lazy(() => import('./screens/suborgs/suborgs').then((m) => ({ default: m.SubOrganizations }))) },
   { path: 'organization', title: t.nav.organization, show: lazy(() => import('./screens/organization/organization').then((m) => ({ default: m.Organization }))) },
+  { path: 'audit', title: t.nav.audit, show: lazy(() => import('./screens/audit/audit').then((m) => ({ default: m.Audit }))) },
 ];
 
 // mine counts what waits for the one who is signed in.

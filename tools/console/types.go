@@ -64,12 +64,17 @@ func interfaceTypes(file string) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
 		fmt.Fprintf(&b, "\nexport type %s = %s;\n", name, doc.Components.Schemas[name].typescript(""))
 	}
-	var queries, activities, constants strings.Builder
+	var queries, paths, activities, constants strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		operation := doc.Paths[path].Post
 		request, reply := operation.RequestBody.Content.JSON.Schema, operation.Responses["200"].Content.JSON.Schema
 		name := path[strings.LastIndexByte(path, '/')+1:]
-		if len(request.OneOf) == 0 || name == "explain" {
+		own, isOwn := strings.CutPrefix(path, "/latchkey/v1/")
+		if isOwn {
+			name = strings.ReplaceAll(own, "/", "_")
+			fmt.Fprintf(&paths, "  %s: '%s',\n", name, path)
+		}
+		if len(request.OneOf) == 0 || isOwn {
 			fmt.Fprintf(&queries, "  %s: { request: %s; reply: %s };\n", name, request.typescript("  "), reply.typescript("  "))
 			continue
 		}
@@ -82,6 +87,8 @@ func interfaceTypes(file string) ([]byte, error) {
 		fmt.Fprintf(&constants, "  %s: ['%s', '%s'],\n", name, newest.Properties["type"].Const, newest.Latchkey.ResultKey)
 	}
 	fmt.Fprintf(&b, "\nexport interface Queries {\n%s}\n", queries.String())
+	b.WriteString("\n// Of each query that is not where the others are, its path.\n")
+	fmt.Fprintf(&b, "export const ownPaths: Partial<Record<keyof Queries, string>> = {\n%s};\n", paths.String())
 	fmt.Fprintf(&b, "\nexport interface Activities {\n%s}\n", activities.String())
 	b.WriteString("\n// Of each activity, the type of its newest version and the member of its result.\n")
 	fmt.Fprintf(&b, "export const activityTypes: Record<keyof Activities, [type: string, resultKey: string]> = {\n%s};\n", constants.String())

@@ -2,7 +2,7 @@
 // it is answered: the same bytes can be sent again without doing anything twice.
 import { signal } from '@preact/signals';
 
-import { type Activities, activityTypes, type Queries, type View } from './interface';
+import { type Activities, activityTypes, ownPaths, type Queries, type View } from './interface';
 
 // away is set while the server does not answer.
 export const away = signal(false);
@@ -34,12 +34,12 @@ interface ErrorBody {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// post sends a body until there is an answer, or give up says so.
-async function post(path: string, body: string, stamp: [string, string] | undefined, tries: number): Promise<unknown> {
+// send asks until there is an answer, or gives up after some tries.
+async function send(path: string, request: RequestInit, tries: number): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     let reply: Response;
     try {
-      reply = await fetch(path, { method: 'POST', body, headers: stamp && { [stamp[0]]: stamp[1] }, cache: 'no-store', redirect: 'error' });
+      reply = await fetch(path, { ...request, cache: 'no-store', redirect: 'error' });
       // A gateway says so for a server that is not there; the server itself, that its database is not.
       if (reply.status >= 502 && reply.status <= 504) throw new TypeError(String(reply.status));
     } catch (error) {
@@ -49,13 +49,20 @@ async function post(path: string, body: string, stamp: [string, string] | undefi
       continue;
     }
     away.value = false;
-    const answer: unknown = await reply.json().catch(() => ({}));
-    if (reply.ok) return answer;
-    const { message, turnkeyErrorCode, details } = answer as ErrorBody;
+    if (reply.ok) return reply;
+    const { message, turnkeyErrorCode, details } = (await reply.json().catch(() => ({}))) as ErrorBody;
     const fields = (details ?? []).flatMap((d) => d.fieldViolations ?? []).map((v) => ({ path: v.field, text: v.description }));
     throw new Refusal(reply.status, message ?? `${reply.status}`, turnkeyErrorCode ?? '', fields);
   }
 }
+
+async function post(path: string, body: string, stamp: [string, string] | undefined, tries: number): Promise<unknown> {
+  const reply = await send(path, { method: 'POST', body, headers: stamp && { [stamp[0]]: stamp[1] } }, tries);
+  return reply.json().catch(() => ({}));
+}
+
+// read returns the text of a page that everyone may read.
+export const read = (path: string): Promise<string> => send(path, {}, 4).then((reply) => reply.text());
 
 export function query<K extends keyof Queries>(
   name: K,
@@ -64,7 +71,7 @@ export function query<K extends keyof Queries>(
   tries = 4,
 ): Promise<Queries[K]['reply']> {
   const body = JSON.stringify(request);
-  const path = name === 'explain' ? '/latchkey/v1/explain' : `/public/v1/query/${name}`;
+  const path = ownPaths[name] ?? `/public/v1/query/${name}`;
   return stamper(body).then((stamp) => post(path, body, stamp, tries)) as Promise<Queries[K]['reply']>;
 }
 

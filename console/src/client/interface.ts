@@ -844,6 +844,12 @@ export interface Queries {
   } };
 }
 
+// Of each query that is not where the others are, its path.
+export const ownPaths: Partial<Record<keyof Queries, string>> = {
+  explain: '/latchkey/v1/explain',
+  receipt: '/latchkey/v1/receipt',
+};
+
 export interface Activities {
   approve_activity: { parameters: {
     fingerprint: string;

@@ -1,5 +1,6 @@
 // What is filtered, as a file for a spreadsheet.
 import { type View } from '../../client/interface';
+import { saveFile } from '../../ui/file';
 
 // A cell that a spreadsheet would take for a formula gets an apostrophe before it.
 const cell = (text: string): string => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
@@ -12,11 +13,4 @@ export function csv(rows: View[]): string {
   return [['id', 'type', 'status', 'created', 'submitter', 'fingerprint', 'parameters'], ...lines].map((l) => l.map(cell).join(',')).join('\r\n') + '\r\n';
 }
 
-export function exportCSV(rows: View[]): void {
-  const url = URL.createObjectURL(new Blob([csv(rows)], { type: 'text/csv' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = 'latchkey-activities.csv';
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
+export const exportCSV = (rows: View[]): void => saveFile('latchkey-activities.csv', 'text/csv', csv(rows));

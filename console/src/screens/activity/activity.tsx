@@ -12,6 +12,7 @@ import { Address, Badge, Copy, Id, Loading, Notice, Time } from '../../ui/parts'
 import { useLive } from '../../ui/live';
 import { Status } from '../activities/status';
 import { Decision } from './decision';
+import { Receipt } from './receipt';
 
 export function ActivityScreen({ id }: { id: string }) {
   const { data, error, again } = useLive(() => ask('get_activity', { activityId: id }).then((r) => r.activity), [id]);
@@ -50,6 +51,7 @@ export function ActivityScreen({ id }: { id: string }) {
         <Decision activity={data} explanation={explanation} />
         <Votes activity={data} />
         <Bytes activity={data} reading={reading} />
+        <Receipt key={data.status} activityId={data.id} />
       </div>
     </main>
   );

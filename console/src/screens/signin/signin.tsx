@@ -8,6 +8,7 @@ import { adding, locked, rememberedOrganization, signInWithKey, signInWithPasske
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';
 import { Brand } from '../../ui/brand';
+import { DropFile } from '../../ui/file';
 import { Button, Field, Notice } from '../../ui/parts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -53,31 +54,13 @@ export function SignIn({ notice }: { notice?: string }) {
           <div class="or">{t.signIn.or}</div>
           <form class="stack" onSubmit={(e) => { e.preventDefault(); void withKey.run(); }}>
             <Field label={t.signIn.key} type="password" value={key} onInput={(v) => { setKey(v); setFile(undefined); }} hint={file ? t.signIn.fileRead(file) : t.signIn.keyHint} problem={withKey.problem('key')} />
-            <DropFile onFile={(f) => void take(f)} />
+            <DropFile label={t.signIn.file} onFile={(f) => void take(f)} />
             <Button submit busy={withKey.busy}>{t.signIn.withKey}</Button>
             {!withKey.problem('key') && !withKey.problem('organization') && <Failure action={withKey} />}
           </form>
           {adding.value && <Button look="quiet" onClick={() => { adding.value = false; }}>{t.cancel}</Button>}
         </div>
       </main>
-    </div>
-  );
-}
-
-function DropFile({ onFile }: { onFile: (file: File | undefined) => void }) {
-  const [over, setOver] = useState(false);
-  return (
-    <div
-      class={`drop ${over ? 'over' : ''}`}
-      onDragOver={(e) => { e.preventDefault(); setOver(true); }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(e) => { e.preventDefault(); setOver(false); onFile(e.dataTransfer?.files[0]); }}
-    >
-      <label class="button small">
-        {t.signIn.file}
-        <input class="hidden-visually" type="file" onChange={(e) => onFile(e.currentTarget.files?.[0])} />
-      </label>
-      <span>{t.signIn.drop}</span>
     </div>
   );
 }
