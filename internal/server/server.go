@@ -377,6 +377,7 @@ func (s *Server) Run(ctx context.Context) error {
 	background.Go(func() { s.rewrap(ctx) })
 	background.Go(func() { s.ledger.Run(ctx) })
 	background.Go(func() { s.feed.Run(ctx) })
+	background.Go(func() { s.engine.WatchStreams(ctx) })
 	background.Go(func() { s.outbox.Run(ctx, s.config.Timeouts.Drain) })
 	defer func() {
 		stop()
@@ -394,6 +395,7 @@ func (s *Server) Run(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.draining.Store(true)
+	s.api.EndStreams() // nothing looks after them any more
 	s.log.Info("shutting down", "lameDuck", s.config.Timeouts.LameDuck.String(), "drain", s.config.Timeouts.Drain.String())
 	// Balancers need a moment to see that the server is not ready; until then
 	// requests come, and are answered.
@@ -416,6 +418,7 @@ func (s *Server) finishLog(ctx context.Context) {
 }
 
 func (s *Server) shutdown(ctx context.Context) (err error) {
+	s.api.EndStreams()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Timeouts.Drain)
 	defer cancel()
 	for _, on := range s.serving {

@@ -71,6 +71,7 @@ type Engine struct {
 	receipt  *schema.Schema // of Receipt
 	events   *schema.Schema // of Events and StreamEvents
 	limits   atomic.Pointer[domain.Limits]
+	streams  streams
 }
 
 // New makes an engine.
