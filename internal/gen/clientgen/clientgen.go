@@ -163,6 +163,9 @@ func (m *model) queries(c *activity.Catalog) (string, error) {
 		}
 	}
 	for _, o := range engine.OwnOperations() {
+		if o.Streams {
+			continue // written by hand, with the types of what it streams
+		}
 		if err := one(o.Name, o.Path(), o.Summary, o.Request, o.Reply, []string{"organizationId", "timestampMs"}); err != nil {
 			return "", err
 		}

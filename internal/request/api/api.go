@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -64,12 +65,14 @@ type Server struct {
 	requests meter                           // of users
 	unserved map[string]string               // see Unserved
 	own      map[string]*engine.OwnOperation // by path
+	ended    chan struct{}                   // closed: no stream goes on
+	endOnce  sync.Once
 }
 
 // New makes the HTTP side.
 func New(c Config) *Server {
 	s := &Server{
-		Config: c, unserved: Unserved(), own: map[string]*engine.OwnOperation{},
+		Config: c, unserved: Unserved(), own: map[string]*engine.OwnOperation{}, ended: make(chan struct{}),
 		refusals: meter{now: c.Now}, requests: meter{now: c.Now},
 	}
 	s.SetBounds(c.MaxBody, c.Rate)
@@ -161,11 +164,17 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 	if event.Warning != "" {
 		level = slog.LevelWarn
 	}
-	s.Log.LogAttrs(r.Context(), level, cmp.Or(event.Warning, "request"),
+	about := []slog.Attr{
 		slog.String("operation", operation), slog.String("organization", event.OrganizationID),
 		slog.String("user", event.UserID), slog.String("activity", event.ActivityID),
+	}
+	s.Log.LogAttrs(r.Context(), level, cmp.Or(event.Warning, "request"), append(slices.Clone(about),
 		slog.String("outcome", outcome(err, event)), slog.Int("status", reply.Status),
-		slog.Float64("durationMs", float64(took.Microseconds())/1000))
+		slog.Float64("durationMs", float64(took.Microseconds())/1000))...)
+	if reply.Stream != nil {
+		s.stream(w, r, reply.Stream, about)
+		return
+	}
 	write(w, reply.Status, reply.Body)
 }
 
@@ -189,6 +198,11 @@ func (s *Server) route(path string) (string, handler) {
 	}
 	if own, ok := s.own[path]; ok {
 		return own.Name, func(ctx context.Context, r engine.Request) (*engine.Reply, error) {
+			if own.Streams {
+				if err := s.refuseStream(); err != nil {
+					return nil, err
+				}
+			}
 			return own.Serve(s.Engine, ctx, r)
 		}
 	}

@@ -44,6 +44,7 @@ type principal struct {
 	credentialID   string
 	credentialType domain.CredentialType
 	credentialKey  string                // what the credential is found by
+	key            *domain.APIKey        // API keys
 	authenticator  *domain.Authenticator // passkeys
 	verifiedBy     *domain.VerifiedBy    // a verification token in place of a credential
 	ipAllowlist    *domain.IPAllowlist   // of the credential; nil: it has none

@@ -19,6 +19,7 @@ import (
 type Reply struct {
 	Status int
 	Body   jsontext.Value
+	Stream *Stream // in place of Body; it must be closed
 }
 
 // answer replies to the submitter of an activity, new or seen before. A failed

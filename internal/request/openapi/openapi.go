@@ -107,8 +107,19 @@ func own(o *engine.OwnOperation, components object) object {
 		"summary":     o.Summary,
 		"tags":        []string{o.Tag},
 		"requestBody": body(o.Request.OpenAPI(components)),
-		"responses":   responses(o.Reply.OpenAPI(components)),
+		"responses":   ownResponses(o, components),
 	}
+}
+
+// ownResponses say of a stream what each of its events has as data.
+func ownResponses(o *engine.OwnOperation, components object) object {
+	all := responses(o.Reply.OpenAPI(components))
+	if o.Streams {
+		success := all["200"].(object)
+		success["content"] = object{"text/event-stream": object{"schema": o.Reply.OpenAPI(components)}}
+		success["description"] = "Server-sent events; each has its cursor as id, and as data what is described here."
+	}
+	return all
 }
 
 func body(s any) object {
