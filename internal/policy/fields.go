@@ -55,6 +55,7 @@ var conditionRoots = []root{
 	from("tron.tx", tronType, func(r *fact.Request) *fact.TronTx { return r.Tron }),
 	from("bitcoin.tx", bitcoinType, func(r *fact.Request) *fact.BitcoinTx { return r.Bitcoin }),
 	from("tempo.tx", tempoType, func(r *fact.Request) *fact.TempoTx { return r.Tempo }),
+	{name: "controls", typ: controlsType, op: opControls},
 }
 
 var userType = structOf[fact.User]("User",
