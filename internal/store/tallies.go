@@ -121,6 +121,7 @@ func decodeTally(org, id string, body []byte) (*domain.Tally, error) {
 }
 
 // TallyGroups lists the newest entry of each group of a control, after a group.
+// Those whose name begins with a tilde are left out.
 func (tx *Tx) TallyGroups(controlID, after string, limit int) (newest []*domain.Tally, err error) {
 	r, err := tx.rows()
 	if err != nil {
@@ -237,6 +238,9 @@ func (tx *Tx) talliesQueued() {
 		}
 	}
 }
+
+// ReleaseTallies ends the turns of a transaction that does not count.
+func (tx *Tx) ReleaseTallies() { tx.endTallies(false) }
 
 // endTallies gives up the turns, and says what became of the entries.
 func (tx *Tx) endTallies(committed bool) {
