@@ -70,6 +70,7 @@ type Engine struct {
 	question *schema.Schema // of Explain
 	receipt  *schema.Schema // of Receipt
 	events   *schema.Schema // of Events and StreamEvents
+	controls *schema.Schema // of Controls
 	limits   atomic.Pointer[domain.Limits]
 	streams  streams
 }
@@ -79,7 +80,7 @@ func New(c Config) *Engine {
 	if c.Outbox == nil {
 		c.Outbox = new(notify.Router)
 	}
-	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest](), events: schema.Of[EventsRequest]()}
+	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest](), events: schema.Of[EventsRequest](), controls: schema.Of[ControlsRequest]()}
 	e.SetLimits(c.Limits)
 	return e
 }

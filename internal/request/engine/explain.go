@@ -110,11 +110,22 @@ func (t *attempt) explain(asked *ExplainRequest, intent *activity.Intent, now ti
 		}
 		input.Rules = decide.NewRules(policies, users)
 	}
+	var supposedNow time.Time
+	if asked.Time != "" {
+		supposedNow = now
+	}
+	meter := t.readMeter(supposed, input.Facts, supposedNow)
+	input.Controls = meter.Measure
 	explanation, err := input.Explain()
 	if err != nil {
 		return nil, err
 	}
-	return renderExplanation(input, explanation, asked.Policies == nil), nil
+	reply := renderExplanation(input, explanation, asked.Policies == nil)
+	if _, err := meter.Measure(); err != nil {
+		return nil, err
+	}
+	reply.Controls = activity.ControlEvaluations(meter.Recorded(input.ReadsControls()))
+	return reply, nil
 }
 
 func explainSelf(input *decide.Input) (*ExplainReply, error) {

@@ -52,5 +52,11 @@ func OwnOperations() []OwnOperation {
 			Guide:   "events.md#the-stream", GuideTitle: "Events",
 			Request: schema.Of[EventsRequest](), Reply: schema.Of[EventView](), Serve: (*Engine).StreamEvents,
 		},
+		{
+			Name: "controls", Tag: "policies",
+			Summary: "Read what velocity controls have counted, and what they leave.",
+			Guide:   "limits.md", GuideTitle: "Limits over time",
+			Request: schema.Of[ControlsRequest](), Reply: schema.Of[ControlsReply](), Serve: (*Engine).Controls,
+		},
 	}
 }

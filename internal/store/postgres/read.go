@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -93,6 +94,15 @@ func (db *DB) Versions(ctx context.Context, orgs []string) (map[string]int64, er
 		versions[v.Org] = v.Version
 	}
 	return versions, nil
+}
+
+// Now implements [store.Driver].
+func (db *DB) Now(ctx context.Context) (time.Time, error) {
+	now, err := read(ctx, db, zeroOrOne(pgx.RowTo[time.Time]), `SELECT clock_timestamp()`)
+	if err != nil {
+		return now, fmt.Errorf("asking for the time: %w", err)
+	}
+	return now, nil
 }
 
 // Get implements [store.Driver].
