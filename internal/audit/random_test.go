@@ -96,7 +96,7 @@ func unguarded(kind string) bool {
 	return slices.Contains([]string{
 		"message", "mail-event", "token-use", "expiring", "rewrapping", "refused", "probe",
 		// The tree says itself what belongs to it, and the audit does not read it yet.
-		store.LogState, store.LogSequence, store.LogBlock, store.LogTile, store.LogCheckpoint,
+		store.LogState, store.LogSequence, store.LogBlock, store.LogTile, store.LogCheckpoint, store.LogOwn, store.LogChildren,
 	}, kind)
 }
 

@@ -31,11 +31,20 @@ type Activity struct {
 	// the user's refused bodies of the day were too many. Body is empty then,
 	// and Intent is an empty object.
 	Omitted int `json:"omitted,omitzero"`
+	// Overruled is what another user's request with the same bytes has replaced; nil:
+	// nothing. The votes that it had are powerless now.
+	Overruled *OverruledRefusal `json:"overruled,omitzero"`
 	// Claims are what the tokens in the request said when they were verified,
 	// by token.
 	Claims    map[string]Claims `json:"claims,omitzero"`
 	CreatedAt time.Time         `json:"createdAt"`
 	UpdatedAt time.Time         `json:"updatedAt"`
+}
+
+// OverruledRefusal is what an activity said while it was refused.
+type OverruledRefusal struct {
+	Failure jsontext.Value `json:"failure"`
+	Omitted int            `json:"omitted,omitzero"`
 }
 
 // ActivityStatus is how far an activity got.

@@ -16,6 +16,9 @@ type batch struct {
 	given     map[string]int64 // the newest number of each organization that has entries here
 	leaves    []translog.Hash
 	places    []place
+	epoch     int64
+	parent    func(org string) (string, error)
+	lists     map[List][]Listed
 }
 
 // place says which entry is at an index of the tree, and its number in the
@@ -28,7 +31,7 @@ const placeSize = 16
 
 // add numbers entries and computes their leaves.
 func (b *batch) add(entries []store.LogEntry) error {
-	b.given = map[string]int64{}
+	b.given, b.lists = map[string]int64{}, map[List][]Listed{}
 	for i := range entries {
 		e := &entries[i]
 		sequence, err := b.newest(e.Org)
@@ -37,6 +40,9 @@ func (b *batch) add(entries []store.LogEntry) error {
 		}
 		sequence++
 		b.given[e.Org] = sequence
+		if err := b.list(e, b.first+int64(len(b.places))); err != nil {
+			return err
+		}
 		b.places = append(b.places, place{e.Position, sequence})
 		b.leaves = append(b.leaves, leaf(e, sequence))
 	}
@@ -73,6 +79,7 @@ func (b *batch) write(tiles []translog.Tile) error {
 	for _, t := range tiles {
 		b.items.Put(store.LogTile, tileID(t.Level, t.N), t.Data)
 	}
+	b.writeLists()
 	return b.writeBlocks()
 }
 

@@ -48,6 +48,8 @@ type Config struct {
 	Now   func() time.Time
 	// Node tells servers apart.
 	Node string
+	// Epoch counts the logs of the installation, from 1: this is the newest one.
+	Epoch int64
 }
 
 // Ledger is one server's part in keeping the log. Its methods may be called from
@@ -59,6 +61,8 @@ type Ledger struct {
 		at   time.Time
 		size int64 // of the newest checkpoint, as far as this server knows
 	}
+	growth  growth
+	parents parents
 }
 
 // state is how far the log is.
@@ -126,11 +130,13 @@ var errLeft = errors.New("ledger: another server keeps the log")
 func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 	var after known
 	var given map[string]int64
+	var end Point
 	err = l.Store.UpdateLog(ctx, func(items store.LogItems) error {
 		before, stored, err := readState(items)
 		if err != nil {
 			return err
 		}
+		end = Point{l.Epoch, before.Size}
 		now := l.Now()
 		if before.Holder != l.Node && now.Before(before.Until) {
 			return errLeft
@@ -148,7 +154,10 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 		if !found {
 			return nil
 		}
-		b := &batch{items: items, first: before.Size, sequences: sequences}
+		b := &batch{
+			items: items, first: before.Size, sequences: sequences, epoch: l.Epoch,
+			parent: func(org string) (string, error) { return l.Parent(ctx, org) },
+		}
 		if err := b.add(entries); err != nil {
 			return err
 		}
@@ -163,10 +172,12 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 		}
 		items.Put(store.LogState, newest, text)
 		after, given = known{text, grown, sequences}, b.given
+		end.Index = grown.Size()
 		return nil
 	})
 	if errors.Is(err, errLeft) {
 		l.known = known{}
+		l.notice(end)
 		return false, nil
 	}
 	if err != nil {
@@ -174,6 +185,7 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 		return false, fmt.Errorf("putting entries into the log: %w", err)
 	}
 	l.known = after
+	l.notice(end)
 	maps.Copy(l.known.sequences, given)
 	return more, nil
 }

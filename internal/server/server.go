@@ -24,6 +24,7 @@ import (
 	"latchkey/internal/console"
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
+	"latchkey/internal/feed"
 	"latchkey/internal/ids"
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/ledger"
@@ -51,6 +52,7 @@ type Server struct {
 	serving  []*serving // the interface first
 	outbox   *outbox.Outbox
 	ledger   *ledger.Ledger
+	feed     *feed.Feed
 	draining atomic.Bool
 
 	engine      *engine.Engine
@@ -200,11 +202,12 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	srv.outbox = outbox.New(outbox.Config{
 		Store: s, Keys: keys.ServerKeys, Router: b.router, Log: log, Metrics: metrics, Now: time.Now, Poll: poll(c),
 	})
-	srv.ledger = ledger.New(ledger.Config{Store: s, Keys: keys.LogKeys, Log: log, Now: time.Now, Node: ids.New()})
+	srv.ledger = ledger.New(ledger.Config{Store: s, Keys: keys.LogKeys, Log: log, Now: time.Now, Node: ids.New(), Epoch: 1})
+	srv.feed = feed.New(s, srv.ledger, catalog)
 	srv.engine = engine.New(engine.Config{
 		Store: s, Catalog: catalog, Decider: keys.Decider, ServerKeys: keys.ServerKeys, Limits: limits(&c.Limits), Now: time.Now,
 		Tokens: oidc.New(oidc.Options{Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
-		Outbox: b.router, Receipts: srv.ledger, ConsoleOrigin: consoleOrigin(b),
+		Outbox: b.router, Receipts: srv.ledger, Feed: srv.feed, ConsoleOrigin: consoleOrigin(b),
 	})
 	srv.api = api.New(api.Config{
 		Engine: srv.engine, Catalog: catalog, Log: log, Metrics: metrics, Documents: documents, TransparencyLog: srv.ledger,
@@ -373,6 +376,7 @@ func (s *Server) Run(ctx context.Context) error {
 	background.Go(func() { s.sweep(ctx) })
 	background.Go(func() { s.rewrap(ctx) })
 	background.Go(func() { s.ledger.Run(ctx) })
+	background.Go(func() { s.feed.Run(ctx) })
 	background.Go(func() { s.outbox.Run(ctx, s.config.Timeouts.Drain) })
 	defer func() {
 		stop()

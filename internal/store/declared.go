@@ -43,6 +43,7 @@ var otherKinds = map[string]string{
 	headKind: "", ciphertextKind: restSum, directoryKind: "",
 	expiringKind: "", rewrappingKind: "", refusedKind: "", probeKind: "",
 	LogState: "", LogSequence: "", LogBlock: "", LogTile: "", LogCheckpoint: "",
+	LogOwn: "", LogChildren: "",
 }
 
 // kindSums says to which sum of the head the rows of each kind belong; empty: to

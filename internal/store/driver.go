@@ -21,6 +21,10 @@ type Driver interface {
 	// before the call.
 	Version(ctx context.Context, org string) (int64, error)
 
+	// Versions is [Driver.Version] of many organizations at once, by id; those
+	// that do not exist are left out.
+	Versions(ctx context.Context, orgs []string) (map[string]int64, error)
+
 	// Organizations lists organizations after an id, ordered by id: for work
 	// on the whole installation, never for a request.
 	Organizations(ctx context.Context, after string, limit int) ([]string, error)

@@ -17,10 +17,11 @@ type EntryRow struct {
 	Entry
 }
 
-// EntryQuery selects entries: those of one activity, or those after a position
-// and at some others, ordered by position.
+// EntryQuery selects entries: those of one activity, those at some positions, or
+// those after a position and at some others, ordered by position.
 type EntryQuery struct {
 	Org, Activity string
+	At            []int64 // not empty: at these positions and at no other
 	After         int64
 	Also          []int64
 	Limit         int // 0: all

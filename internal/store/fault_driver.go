@@ -30,6 +30,11 @@ func (d faultDriver) Version(ctx context.Context, org string) (int64, error) {
 	return version, asFault(ctx, err)
 }
 
+func (d faultDriver) Versions(ctx context.Context, orgs []string) (map[string]int64, error) {
+	versions, err := d.driver.Versions(ctx, orgs)
+	return versions, asFault(ctx, err)
+}
+
 func (d faultDriver) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
 	list, err := d.driver.Organizations(ctx, after, limit)
 	return list, asFault(ctx, err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"time"
 
@@ -107,6 +108,12 @@ func (e *LogEntry) Record(sequence int64) []byte {
 	return append(text, after...)
 }
 
+var aboutActivity = []byte(`,"sequence":0,"activityId":"`)
+
+// AboutActivity reports whether the entry is about an activity, and not about
+// something else that can be found by a name.
+func (e *LogEntry) AboutActivity() bool { return bytes.Contains(e.unnumbered, aboutActivity) }
+
 // LogReader reads the entries of the log, each once, in the order in which they
 // became visible.
 type LogReader struct {
@@ -140,6 +147,31 @@ func (s *Store) LogEntriesOf(ctx context.Context, org, activity string) ([]LogEn
 		return nil, err
 	}
 	return s.openEntries(list)
+}
+
+// LogEntriesAt are the entries at some positions, by position. One that is gone or
+// not ours is reported and left out.
+func (s *Store) LogEntriesAt(ctx context.Context, positions []int64) (map[int64]*LogEntry, error) {
+	found := make(map[int64]*LogEntry, len(positions))
+	for part := range slices.Chunk(positions, 256) {
+		list, err := s.driver.Entries(ctx, EntryQuery{At: part})
+		if err != nil {
+			return nil, err
+		}
+		opened, err := s.openEntries(list)
+		if err != nil {
+			return nil, err
+		}
+		for i := range opened {
+			found[opened[i].Position] = &opened[i]
+		}
+		for _, position := range part {
+			if !slices.ContainsFunc(list, func(e EntryRow) bool { return e.Position == position }) {
+				_ = s.found(Finding{logOrg, "log entry", strconv.FormatInt(position, 10), isGone})
+			}
+		}
+	}
+	return found, nil
 }
 
 func (s *Store) openEntries(list []EntryRow) ([]LogEntry, error) {
@@ -182,6 +214,8 @@ const (
 	LogBlock      = "block"      // by number: which entries are in a tile of level 0
 	LogTile       = "tile"       // by level and number
 	LogCheckpoint = "checkpoint" // one item: the newest that is published
+	LogOwn        = "own"        // by organization and place: its entries about activities
+	LogChildren   = "children"   // the same of the children of an organization
 )
 
 // LogItems is what is kept of the tree, by kind and id.
@@ -206,6 +240,21 @@ func (s *Store) LogItem(ctx context.Context, kind, id string) ([]byte, error) {
 		return nil, err
 	}
 	return row.Body, nil
+}
+
+// LogRange reads items in a range. The body of one that is not ours is nil, and it
+// is reported.
+func (s *Store) LogRange(ctx context.Context, kind string, in Range) ([]Item, error) {
+	r, err := s.rowsOf(logOrg)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.scan(ctx, kind, in)
+	items := make([]Item, len(rows))
+	for i, row := range rows {
+		items[i] = row.Item
+	}
+	return items, err
 }
 
 // Get reads one item; nil: there is none.

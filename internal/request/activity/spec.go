@@ -38,6 +38,8 @@ type Access struct {
 	// ByAttestation: a user who is proven by a token that names the key of the
 	// stamp, and not by a key that the organization knows.
 	ByAttestation bool
+	// Deleted: members of the parent of an organization that is deleted, too.
+	Deleted bool
 }
 
 // Govern says who may do the activity, and what a policy sees of it.

@@ -44,7 +44,7 @@ type VoteView struct {
 	Selection  domain.Selection `json:"selection" check:"required" doc:"Approval or rejection."`
 	Message    string           `json:"message" check:"required,allowempty" doc:"The request body that was signed; empty where it holds a secret of the submitter that is not shown."`
 	PublicKey  string           `json:"publicKey" check:"required" doc:"Key that signed it."`
-	Signature  string           `json:"signature" check:"required" doc:"Signature over the message."`
+	Signature  string           `json:"signature" check:"required,allowempty" doc:"Signature over the message; empty in an event whose message is not shown."`
 	Scheme     string           `json:"scheme" check:"required" doc:"Scheme of the signature."`
 	CreatedAt  record.Timestamp `json:"createdAt" check:"required" doc:"When the vote was recorded."`
 }

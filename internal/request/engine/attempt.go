@@ -115,6 +115,7 @@ func (t *attempt) takeOver(recorded *domain.Activity) (*Reply, error) {
 		taken.Votes[i].Powerless = true
 	}
 	taken.Votes = append(taken.Votes, t.submission.vote(t.who, domain.VoteApproved, now))
+	taken.Overruled = &domain.OverruledRefusal{Failure: recorded.Failure, Omitted: recorded.Omitted}
 	taken.Failure, taken.Refused, taken.Claims, taken.UpdatedAt = nil, false, t.submission.claims, now
 	taken.Body, taken.Intent, taken.Omitted = string(t.submission.body), t.submission.intent.JSON, 0
 	if err := t.settleWithinScope(&taken, now); err != nil {

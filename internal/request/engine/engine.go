@@ -18,6 +18,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
+	"latchkey/internal/feed"
 	"latchkey/internal/ids"
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/outbox/notify"
@@ -46,6 +47,8 @@ type Config struct {
 	Outbox activity.Outbox
 	// Receipts proves that activities are in the log.
 	Receipts Receipts
+	// Feed has the events.
+	Feed *feed.Feed
 	// ConsoleOrigin is the page of the console, whose passkeys every organization
 	// accepts; empty: not known.
 	ConsoleOrigin string
@@ -66,6 +69,7 @@ type Engine struct {
 	envelope *schema.Schema
 	question *schema.Schema // of Explain
 	receipt  *schema.Schema // of Receipt
+	events   *schema.Schema // of Events and StreamEvents
 	limits   atomic.Pointer[domain.Limits]
 }
 
@@ -74,7 +78,7 @@ func New(c Config) *Engine {
 	if c.Outbox == nil {
 		c.Outbox = new(notify.Router)
 	}
-	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest]()}
+	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest](), events: schema.Of[EventsRequest]()}
 	e.SetLimits(c.Limits)
 	return e
 }

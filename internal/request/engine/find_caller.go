@@ -18,7 +18,9 @@ func (e *Engine) findCaller(ctx context.Context, p proof, org string, access act
 	if err == nil || !isUnknown(err) {
 		return c, err
 	}
-	if errors.Is(err, store.ErrNoOrganization) {
+	// Of a deleted child its parent may read what is left.
+	left := access.Deleted && c.organization != nil && c.organization.Deleted
+	if errors.Is(err, store.ErrNoOrganization) && !left {
 		return nil, p.unknown()
 	}
 	switch parent := c.organization.ParentID; {

@@ -36,5 +36,11 @@ func OwnOperations() []OwnOperation {
 			Guide:   "audit.md", GuideTitle: "The page for auditors",
 			Request: schema.Of[ReceiptRequest](), Reply: schema.Of[ReceiptReply](), Serve: (*Engine).Receipt,
 		},
+		{
+			Name: "events", Tag: "activities",
+			Summary: "Read what happened to activities, in the order in which it did, from any place on.",
+			Guide:   "events.md", GuideTitle: "Events",
+			Request: schema.Of[EventsRequest](), Reply: schema.Of[EventsReply](), Serve: (*Engine).Events,
+		},
 	}
 }

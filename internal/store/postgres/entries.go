@@ -13,9 +13,12 @@ import (
 func (db *DB) Entries(ctx context.Context, q store.EntryQuery) ([]store.EntryRow, error) {
 	var a args
 	sql := `SELECT position, org, activity, body FROM log_entries WHERE `
-	if q.Activity != "" {
+	switch {
+	case q.Activity != "":
 		sql += `activity = ` + a.add(q.Activity) + ` AND activity <> '' AND org = ` + a.add(q.Org)
-	} else {
+	case len(q.At) > 0:
+		sql += `position = ANY (` + a.add(q.At) + `)`
+	default:
 		sql += `(position > ` + a.add(q.After)
 		if len(q.Also) > 0 {
 			sql += ` OR position = ANY (` + a.add(q.Also) + `)`

@@ -78,6 +78,23 @@ func (db *DB) Version(ctx context.Context, org string) (int64, error) {
 	return version, nil
 }
 
+// Versions implements [store.Driver].
+func (db *DB) Versions(ctx context.Context, orgs []string) (map[string]int64, error) {
+	type versioned struct {
+		Org     string
+		Version int64
+	}
+	list, err := read(ctx, db, all(pgx.RowToStructByPos[versioned]), `SELECT org, version FROM organizations WHERE org = ANY ($1)`, orgs)
+	if err != nil {
+		return nil, fmt.Errorf("reading versions: %w", err)
+	}
+	versions := make(map[string]int64, len(list))
+	for _, v := range list {
+		versions[v.Org] = v.Version
+	}
+	return versions, nil
+}
+
 // Get implements [store.Driver].
 func (db *DB) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
 	body, err := read(ctx, db, zeroOrOne(bodyOf), `SELECT body FROM items WHERE org = $1 AND kind = $2 AND id = $3`, org, kind, id)

@@ -5,6 +5,8 @@ import (
 	"database/sql/driver"
 	"fmt"
 
+	"github.com/go-json-experiment/json"
+
 	"latchkey/internal/store"
 )
 
@@ -12,9 +14,16 @@ import (
 func (db *DB) Entries(ctx context.Context, q store.EntryQuery) (list []store.EntryRow, err error) {
 	var a args
 	sql := `SELECT position, org, activity, body FROM log_entries WHERE `
-	if q.Activity != "" {
+	switch {
+	case q.Activity != "":
 		sql += `activity = ` + a.add(q.Activity) + ` AND activity <> '' AND org = ` + a.add(q.Org)
-	} else {
+	case len(q.At) > 0:
+		positions, err := json.Marshal(q.At)
+		if err != nil {
+			return nil, err
+		}
+		sql += `position IN (SELECT value FROM json_each(` + a.add(string(positions)) + `))` // one statement, however many
+	default:
 		sql += `position > ` + a.add(q.After) // and no other: a writer that is alone leaves no gap
 	}
 	sql += ` ORDER BY position`

@@ -161,6 +161,21 @@ func (db *DB) Version(ctx context.Context, org string) (int64, error) {
 	return version, nil
 }
 
+// Versions implements [store.Driver]: mostly all are in memory.
+func (db *DB) Versions(ctx context.Context, orgs []string) (map[string]int64, error) {
+	versions := make(map[string]int64, len(orgs))
+	for _, org := range orgs {
+		version, err := db.Version(ctx, org)
+		if err != nil {
+			return nil, err
+		}
+		if version > 0 {
+			versions[org] = version
+		}
+	}
+	return versions, nil
+}
+
 // Ready implements [store.Driver].
 func (db *DB) Ready(ctx context.Context) error {
 	var at int64

@@ -65,6 +65,14 @@ func testEntries(t *testing.T, db store.Driver) {
 	if got := entries(t, db, store.EntryQuery{After: first[0].Position}); !slices.Equal(got, all[1:]) {
 		t.Errorf("after the first: %q", got)
 	}
+	every, err := db.Entries(t.Context(), store.EntryQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := []int64{every[3].Position, 1 << 40, every[1].Position}
+	if got := entries(t, db, store.EntryQuery{At: at}); !slices.Equal(got, []string{"appended", "child"}) {
+		t.Errorf("at two positions, and one that is not there: %q", got)
+	}
 }
 
 // testEntriesAtOnce: who reads the entries in order, and looks again for the

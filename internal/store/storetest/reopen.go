@@ -55,6 +55,11 @@ func (n *Nodes) Version(ctx context.Context, org string) (int64, error) {
 	return n.next().Version(ctx, org)
 }
 
+// Versions implements [store.Driver].
+func (n *Nodes) Versions(ctx context.Context, orgs []string) (map[string]int64, error) {
+	return n.next().Versions(ctx, orgs)
+}
+
 // Organizations implements [store.Driver].
 func (n *Nodes) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
 	return n.next().Organizations(ctx, after, limit)

@@ -31,6 +31,7 @@ var layers = [][]string{
 	{"internal/store", "internal/request/record", "internal/proof/token", "internal/proof/oidc", "internal/keys/vault/unseal"},
 	{"internal/request/decide", "internal/store/group", "internal/outbox", "internal/ledger", "internal/audit"},
 	{"internal/request/activity"},
+	{"internal/feed"},
 	{"internal/request/ops", "internal/request/engine", "internal/store/sqlite", "internal/store/postgres"},
 	{"internal/request/api", "internal/gen/clientgen", "internal/request/openapi", "internal/policy/policytest"},
 	{"internal/server"},

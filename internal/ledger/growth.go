@@ -1,0 +1,129 @@
+package ledger
+
+import (
+	"context"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"latchkey/internal/store"
+	"latchkey/internal/translog"
+)
+
+// growth tells those who wait that the log has grown. Every server looks at the
+// state of the log anyway, so that none of them asks the database.
+type growth struct {
+	mu      sync.Mutex
+	end     Point
+	changed chan struct{}
+}
+
+// Grown is the end of the log as this server saw it last, and a channel that is
+// closed when it sees another one.
+func (l *Ledger) Grown() (Point, <-chan struct{}) {
+	l.growth.mu.Lock()
+	defer l.growth.mu.Unlock()
+	if l.growth.changed == nil {
+		l.growth.changed = make(chan struct{})
+	}
+	return l.growth.end, l.growth.changed
+}
+
+// notice is called with what was found at the end of the log.
+func (l *Ledger) notice(end Point) {
+	l.growth.mu.Lock()
+	defer l.growth.mu.Unlock()
+	if end == l.growth.end {
+		return
+	}
+	l.growth.end = end
+	if l.growth.changed != nil {
+		close(l.growth.changed)
+		l.growth.changed = nil
+	}
+}
+
+// End is the end of the log as it is stored now.
+func (l *Ledger) End(ctx context.Context) (Point, error) {
+	text, err := l.Store.LogItem(ctx, store.LogState, newest)
+	if err != nil || text == nil {
+		return Point{Epoch: l.Epoch}, err
+	}
+	var now state
+	if err := json.Unmarshal(text, &now); err != nil {
+		return Point{}, err
+	}
+	return Point{l.Epoch, now.Size}, nil
+}
+
+// After is the point after the newest entry of an activity, [ErrNotYet] while that
+// is not in the tree.
+func (l *Ledger) After(ctx context.Context, org, activity string) (Point, error) {
+	entries, err := l.Store.LogEntriesOf(ctx, org, activity)
+	if err != nil {
+		return Point{}, err
+	}
+	if len(entries) == 0 {
+		return Point{}, ErrNoEntry
+	}
+	end, err := l.End(ctx)
+	if err != nil {
+		return Point{}, err
+	}
+	index, _, err := l.find(ctx, entries[len(entries)-1].Position, end.Index)
+	return Point{l.Epoch, index + 1}, err
+}
+
+// clocksDiffer is by how much the times of entries may be out of order: servers
+// have different clocks, and a commit may take its time.
+const clocksDiffer = time.Minute
+
+// Since is a point before every entry that is not older than a time, and not much
+// before.
+func (l *Ledger) Since(ctx context.Context, t time.Time) (Point, error) {
+	end, err := l.End(ctx)
+	if err != nil {
+		return Point{}, err
+	}
+	from := t.Add(-clocksDiffer).UnixMilli()
+	index := sort.Search(int(end.Index), func(n int) bool {
+		at, failed := l.timeMs(ctx, int64(n))
+		if failed != nil {
+			err = failed
+		}
+		return at >= from
+	})
+	if index == 0 {
+		return Point{}, err // an earlier epoch may have some too
+	}
+	return Point{end.Epoch, int64(index)}, err
+}
+
+// timeMs is the time of the entry at an index; 0: it is gone.
+func (l *Ledger) timeMs(ctx context.Context, index int64) (int64, error) {
+	body, err := l.Store.LogItem(ctx, store.LogBlock, blockID(index/translog.TileWidth))
+	if err != nil {
+		return 0, err
+	}
+	places, at := placesOf(body), int(index%translog.TileWidth)
+	if at >= len(places) {
+		return 0, nil
+	}
+	entries, err := l.Store.LogEntriesAt(ctx, []int64{places[at].position})
+	if err != nil || len(entries) == 0 {
+		return 0, err
+	}
+	r, err := translog.ParseRecord(string(entries[places[at].position].Record(places[at].sequence)))
+	return r.TimeMs, err
+}
+
+// Name is by what an epoch of the log is told from every other log; false: there
+// is no such epoch.
+func (l *Ledger) Name(epoch int64) (string, bool) {
+	if epoch == 0 {
+		return "", true // before everything
+	}
+	return l.Keys.VerifierKeys().Texts()[0], epoch == l.Epoch
+}
