@@ -67,6 +67,7 @@ const (
 	ResourceSessionProfile Resource = "SESSION_PROFILE"
 	ResourceUser           Resource = "USER"
 	ResourceWallet         Resource = "WALLET"
+	ResourceWebhook        Resource = "WEBHOOK_ENDPOINT"
 )
 
 // Action is what an activity does to its resource, in the words of policies.

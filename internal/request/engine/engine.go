@@ -45,6 +45,8 @@ type Config struct {
 	Tokens TokenVerifier
 	// Outbox says which messages can be sent. nil: none.
 	Outbox activity.Outbox
+	// Webhooks delivers events.
+	Webhooks Webhooks
 	// Receipts proves that activities are in the log.
 	Receipts Receipts
 	// Feed has the events.
@@ -70,7 +72,9 @@ type Engine struct {
 	question *schema.Schema // of Explain
 	receipt  *schema.Schema // of Receipt
 	events   *schema.Schema // of Events and StreamEvents
-	limits   atomic.Pointer[domain.Limits]
+	// of TestWebhook
+	webhookTest *schema.Schema
+	limits      atomic.Pointer[domain.Limits]
 }
 
 // New makes an engine.
@@ -78,7 +82,7 @@ func New(c Config) *Engine {
 	if c.Outbox == nil {
 		c.Outbox = new(notify.Router)
 	}
-	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest](), events: schema.Of[EventsRequest]()}
+	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest](), events: schema.Of[EventsRequest](), webhookTest: schema.Of[TestWebhookRequest]()}
 	e.SetLimits(c.Limits)
 	return e
 }
@@ -247,6 +251,7 @@ func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request
 				return e.view(budget, home, tx, a, who.user, true)
 			},
 			Exhausted: budget.Exhausted,
+			Webhooks:  e.Webhooks,
 			Children: func(key, after string, limit int) ([]string, error) {
 				return e.Store.Children(ctx, caller.target, key, after, limit)
 			},

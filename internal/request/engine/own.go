@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"latchkey/internal/schema"
@@ -9,7 +10,9 @@ import (
 // OwnOperation is an operation that is not of the public interface but our own.
 // It asks something; every user who may read the organization may ask.
 type OwnOperation struct {
-	Name    string
+	Name string
+	// At is its path below /latchkey/v1/; Name when empty.
+	At      string
 	Summary string
 	Tag     string // under which the OpenAPI document lists it
 	// Guide is the page that shows how to use it, below docs, and what it is called.
@@ -19,7 +22,7 @@ type OwnOperation struct {
 }
 
 // Path is where the operation is served.
-func (o *OwnOperation) Path() string { return "/latchkey/v1/" + o.Name }
+func (o *OwnOperation) Path() string { return "/latchkey/v1/" + cmp.Or(o.At, o.Name) }
 
 // OwnOperations lists them all.
 func OwnOperations() []OwnOperation {
@@ -41,6 +44,12 @@ func OwnOperations() []OwnOperation {
 			Summary: "Read what happened to activities, in the order in which it did, from any place on.",
 			Guide:   "events.md", GuideTitle: "Events",
 			Request: schema.Of[EventsRequest](), Reply: schema.Of[EventsReply](), Serve: (*Engine).Events,
+		},
+		{
+			Name: "test_webhook_endpoint", At: "webhooks/test", Tag: "webhooks",
+			Summary: "Send a signed test event to a webhook endpoint now, and report what came back.",
+			Guide:   "webhooks.md", GuideTitle: "Webhooks",
+			Request: schema.Of[TestWebhookRequest](), Reply: schema.Of[TestWebhookReply](), Serve: (*Engine).TestWebhook,
 		},
 	}
 }
