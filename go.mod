@@ -3,6 +3,7 @@ module latchkey
 go 1.26.0
 
 require (
+	code.dny.dev/ssrf v0.3.0
 	filippo.io/age v1.3.2
 	filippo.io/bigmod v0.1.0
 	filippo.io/edwards25519 v1.2.0

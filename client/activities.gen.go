@@ -508,6 +508,35 @@ type CreateWalletAccountsResult struct {
 	Addresses []string `json:"addresses"`
 }
 
+// CreateWebhookEndpoint submits create_webhook_endpoint: have events of the organization,
+// and of its sub-organizations, delivered to an address, from the next one on.
+func (c *Client) CreateWebhookEndpoint(ctx context.Context, p CreateWebhookEndpointParameters) (*CreateWebhookEndpointResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.CreateWebhookEndpoint], to be sent as often as needed.
+func (p CreateWebhookEndpointParameters) Prepare(c *Client) (*Prepared[CreateWebhookEndpointResult], error) {
+	return prepare[CreateWebhookEndpointResult](c, "create_webhook_endpoint", "ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT", "createWebhookEndpointResult", p)
+}
+
+// CreateWebhookEndpointParameters are the parameters of [Client.CreateWebhookEndpoint].
+type CreateWebhookEndpointParameters struct {
+	// Address to which events are posted: https, and public.
+	URL string `json:"url"`
+	// Human-readable name.
+	Name string `json:"name"`
+	// Events that it gets.
+	Subscriptions []WebhookSubscription `json:"subscriptions"`
+}
+
+// CreateWebhookEndpointResult is the result of [Client.CreateWebhookEndpoint].
+type CreateWebhookEndpointResult struct {
+	// The endpoint.
+	EndpointID string `json:"endpointId"`
+	// The endpoint as it is now.
+	WebhookEndpoint WebhookEndpoint `json:"webhookEndpoint"`
+}
+
 // DeleteAPIKeys submits delete_api_keys: delete API keys of a user. They stop working for
 // every request that starts after the reply.
 func (c *Client) DeleteAPIKeys(ctx context.Context, p DeleteAPIKeysParameters) (*DeleteAPIKeysResult, *Activity, error) {
@@ -844,6 +873,29 @@ type DeleteWalletsParameters struct {
 type DeleteWalletsResult struct {
 	// Wallets that were deleted.
 	WalletIDs []string `json:"walletIds"`
+}
+
+// DeleteWebhookEndpoint submits delete_webhook_endpoint: delete a webhook endpoint; what
+// it has not got yet is not delivered.
+func (c *Client) DeleteWebhookEndpoint(ctx context.Context, p DeleteWebhookEndpointParameters) (*DeleteWebhookEndpointResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.DeleteWebhookEndpoint], to be sent as often as needed.
+func (p DeleteWebhookEndpointParameters) Prepare(c *Client) (*Prepared[DeleteWebhookEndpointResult], error) {
+	return prepare[DeleteWebhookEndpointResult](c, "delete_webhook_endpoint", "ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT", "deleteWebhookEndpointResult", p)
+}
+
+// DeleteWebhookEndpointParameters are the parameters of [Client.DeleteWebhookEndpoint].
+type DeleteWebhookEndpointParameters struct {
+	// The endpoint.
+	EndpointID string `json:"endpointId"`
+}
+
+// DeleteWebhookEndpointResult is the result of [Client.DeleteWebhookEndpoint].
+type DeleteWebhookEndpointResult struct {
+	// The endpoint.
+	EndpointID string `json:"endpointId"`
 }
 
 // EmailAuth submits email_auth: mail a user an API key that expires, sealed to a key of
@@ -1502,6 +1554,35 @@ type RemoveOrganizationFeatureResult struct {
 	Features []OrganizationFeature `json:"features"`
 }
 
+// ReplayWebhookEndpoint submits replay_webhook_endpoint: have events delivered to a
+// webhook endpoint again, with the same event ids, in order. It never skips what was not
+// delivered yet.
+func (c *Client) ReplayWebhookEndpoint(ctx context.Context, p ReplayWebhookEndpointParameters) (*ReplayWebhookEndpointResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.ReplayWebhookEndpoint], to be sent as often as needed.
+func (p ReplayWebhookEndpointParameters) Prepare(c *Client) (*Prepared[ReplayWebhookEndpointResult], error) {
+	return prepare[ReplayWebhookEndpointResult](c, "replay_webhook_endpoint", "ACTIVITY_TYPE_REPLAY_WEBHOOK_ENDPOINT", "replayWebhookEndpointResult", p)
+}
+
+// ReplayWebhookEndpointParameters are the parameters of [Client.ReplayWebhookEndpoint].
+type ReplayWebhookEndpointParameters struct {
+	// The endpoint.
+	EndpointID string `json:"endpointId"`
+	// Cursor of the events feed: deliver what comes after it. This or sinceMs. Optional.
+	After string `json:"after,omitzero"`
+	// Deliver what happened since this time, in milliseconds since the Unix epoch. This or
+	// after. Optional.
+	SinceMs uint64 `json:"sinceMs,omitzero,string"`
+}
+
+// ReplayWebhookEndpointResult is the result of [Client.ReplayWebhookEndpoint].
+type ReplayWebhookEndpointResult struct {
+	// The endpoint.
+	EndpointID string `json:"endpointId"`
+}
+
 // SetIpAllowlist submits set_ip_allowlist: replace the list of networks from which
 // requests of the organization, or of one API key, are answered.
 func (c *Client) SetIpAllowlist(ctx context.Context, p SetIpAllowlistParameters) (*SetIpAllowlistResult, *Activity, error) {
@@ -1946,6 +2027,39 @@ type UpdateWalletParameters struct {
 type UpdateWalletResult struct {
 	// Id of the wallet.
 	WalletID string `json:"walletId"`
+}
+
+// UpdateWebhookEndpoint submits update_webhook_endpoint: change, pause or resume a
+// webhook endpoint; what is absent stays as it is. Nothing is skipped: it goes on where
+// it was.
+func (c *Client) UpdateWebhookEndpoint(ctx context.Context, p UpdateWebhookEndpointParameters) (*UpdateWebhookEndpointResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.UpdateWebhookEndpoint], to be sent as often as needed.
+func (p UpdateWebhookEndpointParameters) Prepare(c *Client) (*Prepared[UpdateWebhookEndpointResult], error) {
+	return prepare[UpdateWebhookEndpointResult](c, "update_webhook_endpoint", "ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT", "updateWebhookEndpointResult", p)
+}
+
+// UpdateWebhookEndpointParameters are the parameters of [Client.UpdateWebhookEndpoint].
+type UpdateWebhookEndpointParameters struct {
+	// Endpoint to change.
+	EndpointID string `json:"endpointId"`
+	// New address. Optional.
+	URL string `json:"url,omitzero"`
+	// New name. Optional.
+	Name string `json:"name,omitzero"`
+	// false pauses the deliveries; true resumes them, also where they were switched off after
+	// failures. Optional.
+	IsActive *bool `json:"isActive,omitzero"`
+}
+
+// UpdateWebhookEndpointResult is the result of [Client.UpdateWebhookEndpoint].
+type UpdateWebhookEndpointResult struct {
+	// The endpoint.
+	EndpointID string `json:"endpointId"`
+	// The endpoint as it is now.
+	WebhookEndpoint WebhookEndpoint `json:"webhookEndpoint"`
 }
 
 // VerifyOTP submits verify_otp: verify a one-time code: get a token that proves the

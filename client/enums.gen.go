@@ -253,3 +253,14 @@ const (
 	TransactionTypeTron     TransactionType = "TRANSACTION_TYPE_TRON"
 	TransactionTypeBitcoin  TransactionType = "TRANSACTION_TYPE_BITCOIN"
 )
+
+// WebhookState is one of the values below; a newer server may know more.
+type WebhookState string
+
+// The values of WebhookState.
+const (
+	WebhookStateDelivering  WebhookState = "DELIVERING"
+	WebhookStateRetrying    WebhookState = "RETRYING"
+	WebhookStatePaused      WebhookState = "PAUSED"
+	WebhookStateSwitchedOff WebhookState = "SWITCHED_OFF"
+)

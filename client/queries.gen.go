@@ -563,6 +563,22 @@ type ListWalletsReply struct {
 	Wallets []Wallet `json:"wallets"`
 }
 
+// ListWebhookEndpoints asks list_webhook_endpoints: read all webhook endpoints, and how
+// far the deliveries to them are.
+func (c *Client) ListWebhookEndpoints(ctx context.Context, q ListWebhookEndpointsRequest) (*ListWebhookEndpointsReply, error) {
+	return ask[ListWebhookEndpointsReply](ctx, c, "/public/v1/query/list_webhook_endpoints", q)
+}
+
+// ListWebhookEndpointsRequest is what [Client.ListWebhookEndpoints] asks.
+type ListWebhookEndpointsRequest struct{}
+
+// ListWebhookEndpointsReply is the reply to [Client.ListWebhookEndpoints].
+type ListWebhookEndpointsReply struct {
+	// Endpoints in the order of creation; that of FEATURE_NAME_WEBHOOK has the id of the
+	// organization.
+	WebhookEndpoints []ListedWebhookEndpoint `json:"webhookEndpoints"`
+}
+
 // Whoami asks whoami: tell who signed the request, and in which organization.
 func (c *Client) Whoami(ctx context.Context, q WhoamiRequest) (*WhoamiReply, error) {
 	return ask[WhoamiReply](ctx, c, "/public/v1/query/whoami", q)
@@ -635,4 +651,28 @@ type ReceiptRequest struct {
 type ReceiptReply struct {
 	// The receipt; latchkey audit receipt verifies it offline.
 	Receipt ReceiptView `json:"receipt"`
+}
+
+// TestWebhookEndpoint asks test_webhook_endpoint: send a signed test event to a webhook
+// endpoint now, and report what came back.
+func (c *Client) TestWebhookEndpoint(ctx context.Context, q TestWebhookEndpointRequest) (*TestWebhookEndpointReply, error) {
+	return ask[TestWebhookEndpointReply](ctx, c, "/latchkey/v1/webhooks/test", q)
+}
+
+// TestWebhookEndpointRequest is what [Client.TestWebhookEndpoint] asks.
+type TestWebhookEndpointRequest struct {
+	// The endpoint.
+	EndpointID string `json:"endpointId"`
+}
+
+// TestWebhookEndpointReply is the reply to [Client.TestWebhookEndpoint].
+type TestWebhookEndpointReply struct {
+	// Whether the receiver took the event, with a status from 200 to 299.
+	Delivered bool `json:"delivered"`
+	// Id of the event, as the receiver has seen it.
+	EventID string `json:"eventId"`
+	// Why it was not delivered; absent if it was. Optional.
+	Error string `json:"error,omitzero"`
+	// How long the receiver took to answer.
+	DurationMs int32 `json:"durationMs"`
 }

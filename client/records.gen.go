@@ -355,6 +355,33 @@ type KeyValue struct {
 	Value string `json:"value"`
 }
 
+// ListedWebhookEndpoint is a record that operations share.
+type ListedWebhookEndpoint struct {
+	// Id of the endpoint.
+	EndpointID string `json:"endpointId"`
+	// Organization that it belongs to.
+	OrganizationID string `json:"organizationId"`
+	// Address to which events are posted.
+	URL string `json:"url"`
+	// Human-readable name.
+	Name string `json:"name"`
+	// Whether events are delivered; false while it is paused or switched off.
+	IsActive bool `json:"isActive"`
+	// Events that it gets.
+	Subscriptions []WebhookSubscription `json:"subscriptions"`
+	// DELIVERING: up to date, or on the way there. RETRYING: the last attempt failed. PAUSED:
+	// by isActive. SWITCHED_OFF: by a 410, or after three days of failures; isActive true
+	// resumes it.
+	State WebhookState `json:"state"`
+	// Why the last attempt failed; absent after one that did not. Optional.
+	LastError string `json:"lastError,omitzero"`
+	// When an event was last taken, in milliseconds since the Unix epoch; absent: none was.
+	// Optional.
+	LastDeliveredMs uint64 `json:"lastDeliveredMs,omitzero,string"`
+	// How many events were not delivered yet; counted up to 1,000.
+	Waiting int32 `json:"waiting"`
+}
+
 // MFAPolicy is a record that operations share.
 type MFAPolicy struct {
 	// Id of the policy.
@@ -858,4 +885,31 @@ type WalletAccountParameters struct {
 	AddressFormat AddressFormat `json:"addressFormat"`
 	// Human-readable name, unique in the wallet. Optional.
 	Name string `json:"name,omitzero"`
+}
+
+// WebhookEndpoint is a record that operations share.
+type WebhookEndpoint struct {
+	// Id of the endpoint.
+	EndpointID string `json:"endpointId"`
+	// Organization that it belongs to.
+	OrganizationID string `json:"organizationId"`
+	// Address to which events are posted.
+	URL string `json:"url"`
+	// Human-readable name.
+	Name string `json:"name"`
+	// Whether events are delivered; false while it is paused or switched off.
+	IsActive bool `json:"isActive"`
+	// Events that it gets.
+	Subscriptions []WebhookSubscription `json:"subscriptions"`
+}
+
+// WebhookSubscription is a record that operations share.
+type WebhookSubscription struct {
+	// Type of the events: ACTIVITY_UPDATES, each change of an activity's status.
+	EventType string `json:"eventType"`
+	// JSON object that narrows the events: types and statuses, a list of activity types and
+	// one of statuses; both when both are given. Optional.
+	FiltersJSON string `json:"filtersJson,omitzero"`
+	// Whether the subscription counts; true when absent. Optional.
+	IsActive *bool `json:"isActive,omitzero"`
 }

@@ -46,7 +46,7 @@ func (cmd devCommand) Run(ctx context.Context) error {
 	c := config.Default()
 	c.Listen, c.Store, c.Log.Format, c.Timeouts.LameDuck = cmd.Listen, cmd.Store, "text", 0
 	c.Limits.Rate = config.Rate{}
-	c.Dev = config.Dev{Folder: cmd.Data, Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true}
+	c.Dev = config.Dev{Folder: cmd.Data, Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true, LoopbackWebhooks: true}
 	if c.Store == "" {
 		c.Store = dataStore(cmd.Data)
 	}

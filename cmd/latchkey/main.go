@@ -40,6 +40,9 @@ type commands struct {
 	Restore restoreCommand `cmd:"" help:"Put a backup in place of the embedded database."`
 	Audit   auditCommand   `cmd:"" help:"Check what a server has stored, and what its log proves."`
 	Witness witnessCommand `cmd:"" help:"Run a witness: it cosigns the checkpoints of logs that only ever grow."`
+
+	Webhooks webhooksCommand `cmd:"" help:"Look after deliveries to webhook endpoints."`
+
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands, flags and operations in a shell."`

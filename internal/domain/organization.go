@@ -110,6 +110,7 @@ const (
 	FeatureOTPEmailAuth  FeatureName = "FEATURE_NAME_OTP_EMAIL_AUTH"
 	FeatureSMSAuth       FeatureName = "FEATURE_NAME_SMS_AUTH"
 	FeatureOrigins       FeatureName = "FEATURE_NAME_WEBAUTHN_ORIGINS"
+	FeatureWebhook       FeatureName = "FEATURE_NAME_WEBHOOK"
 	// FeatureSessionsAddNoCredentials is an extension: what a session does adds no
 	// credential that outlives it.
 	FeatureSessionsAddNoCredentials FeatureName = "FEATURE_NAME_SESSIONS_ADD_NO_CREDENTIALS"
@@ -135,4 +136,5 @@ type Limits struct {
 	VelocityControls int
 	Authenticators   int // for each user
 	OAuthProviders   int // for each user
+	WebhookEndpoints int
 }

@@ -25,6 +25,8 @@ type KeyServices struct {
 	Decider    *decide.Decider
 	ServerKeys *vault.ServerKeys
 	LogKeys    *vault.LogKeys
+	// WebhookKeys sign deliveries to webhook endpoints.
+	WebhookKeys *vault.WebhookKeys
 	// Installation is the id of the installation.
 	Installation string
 	// State is what is remembered outside of the database.
@@ -85,6 +87,9 @@ func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Con
 			return err
 		}
 		keys.Installation = known.ID
+		if keys.WebhookKeys, err = keys.Vault.LoadOrCreateWebhookKeys(tx.Ciphertexts(), max(1, c.Webhooks.SigningKey)); err != nil {
+			return err
+		}
 		keys.LogKeys, err = keys.Vault.LoadOrCreateLogKeys(tx.Ciphertexts(), firstEpoch, "latchkey/"+known.ID)
 		return err
 	})

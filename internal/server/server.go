@@ -40,6 +40,7 @@ import (
 	"latchkey/internal/store"
 	"latchkey/internal/store/postgres"
 	"latchkey/internal/store/sqlite"
+	"latchkey/internal/webhook"
 )
 
 // Server is everything that listens.
@@ -53,6 +54,7 @@ type Server struct {
 	outbox   *outbox.Outbox
 	ledger   *ledger.Ledger
 	feed     *feed.Feed
+	webhooks *webhook.Deliverer
 	draining atomic.Bool
 
 	engine      *engine.Engine
@@ -204,10 +206,13 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	})
 	srv.ledger = ledger.New(ledger.Config{Store: s, Keys: keys.LogKeys, Log: log, Now: time.Now, Node: ids.New(), Epoch: 1})
 	srv.feed = feed.New(s, srv.ledger, catalog)
+	if srv.webhooks, err = srv.newDeliverer(keys.WebhookKeys, metrics); err != nil {
+		return nil, err
+	}
 	srv.engine = engine.New(engine.Config{
 		Store: s, Catalog: catalog, Decider: keys.Decider, ServerKeys: keys.ServerKeys, Limits: limits(&c.Limits), Now: time.Now,
 		Tokens: oidc.New(oidc.Options{Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
-		Outbox: b.router, Receipts: srv.ledger, Feed: srv.feed, ConsoleOrigin: consoleOrigin(b),
+		Outbox: b.router, Webhooks: srv.webhooks, Receipts: srv.ledger, Feed: srv.feed, ConsoleOrigin: consoleOrigin(b),
 	})
 	srv.api = api.New(api.Config{
 		Engine: srv.engine, Catalog: catalog, Log: log, Metrics: metrics, Documents: documents, TransparencyLog: srv.ledger,
@@ -268,7 +273,7 @@ func limits(c *config.Limits) domain.Limits {
 		Users: c.Users, Tags: c.Tags, ChildTags: c.ChildTags,
 		LongLivedAPIKeys: c.LongLivedAPIKeys, ExpiringAPIKeys: c.ExpiringAPIKeys,
 		Wallets: c.Wallets, PrivateKeys: c.PrivateKeys, Secrets: c.Secrets, Policies: c.Policies, VelocityControls: c.VelocityControls,
-		Authenticators: c.Authenticators, OAuthProviders: c.OAuthProviders,
+		Authenticators: c.Authenticators, OAuthProviders: c.OAuthProviders, WebhookEndpoints: c.WebhookEndpoints,
 	}
 }
 
@@ -323,7 +328,11 @@ func documents(catalog *activity.Catalog, keys KeyServices, version string) (map
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{"/openapi.json": description, "/.well-known/latchkey.json": known}, nil
+	webhookKeys, err := keySet(keys.WebhookKeys)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{"/openapi.json": description, "/.well-known/latchkey.json": known, api.WebhookKeysPath: webhookKeys}, nil
 }
 
 // wellKnown is what clients need to know to trust this server's signatures.
@@ -378,6 +387,7 @@ func (s *Server) Run(ctx context.Context) error {
 	background.Go(func() { s.ledger.Run(ctx) })
 	background.Go(func() { s.feed.Run(ctx) })
 	background.Go(func() { s.engine.WatchStreams(ctx) })
+	background.Go(func() { s.webhooks.Run(ctx) })
 	background.Go(func() { s.outbox.Run(ctx, s.config.Timeouts.Drain) })
 	defer func() {
 		stop()

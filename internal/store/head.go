@@ -104,7 +104,7 @@ func stateDigest(key *vault.RowKey, plain []byte) string {
 }
 
 // headless organizations hold nothing but rows that no version guards.
-func headless(org string) bool { return org == outboxOrg || org == logOrg }
+func headless(org string) bool { return org == outboxOrg || org == logOrg || org == webhookOrg }
 
 // head returns the head of the transaction's version.
 func (tx *Tx) head() (*head, error) {

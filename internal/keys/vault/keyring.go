@@ -24,7 +24,8 @@ const (
 	kindKey             = "key"
 	kindTarget          = "target"
 	kindMessageTarget   = "note-target"
-	kindLogKeys         = "log-keys" // one an epoch of the log
+	kindLogKeys         = "log-keys"    // one an epoch of the log
+	kindWebhookKey      = "webhook-key" // by number
 	kindSecret          = "secret"
 )
 

@@ -62,7 +62,7 @@ func NewGateway(c SMSConfig, t *Templates) (*Gateway, error) {
 		c.Timeout = defaultTimeout
 	}
 	g := &Gateway{config: c, templates: t}
-	roots, err := loadRoots(c.CAFile)
+	roots, err := LoadRoots(c.CAFile)
 	if err == nil {
 		err = g.check()
 	}

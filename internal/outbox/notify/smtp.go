@@ -81,7 +81,7 @@ func NewSMTP(c SMTPConfig, t *Templates) (*SMTP, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("smtp: %w", err)
 	}
-	roots, err := loadRoots(c.CAFile)
+	roots, err := LoadRoots(c.CAFile)
 	if err != nil {
 		return nil, fmt.Errorf("smtp: %w", err)
 	}
@@ -190,8 +190,8 @@ func onThisMachine(c net.Conn) bool {
 	return ok && peer.IP.IsLoopback()
 }
 
-// loadRoots returns nil, the system's authorities, when no file is named.
-func loadRoots(file string) (*x509.CertPool, error) {
+// LoadRoots reads the authorities to trust from a PEM file. It returns nil, the system's authorities, when no file is named.
+func LoadRoots(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
 	}

@@ -2,6 +2,7 @@ package activity
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -63,6 +64,9 @@ func (c *Catalog) Query(name string) *CompiledQuery { return c.queries[name] }
 
 // Op returns the declaration of an activity type, or nil.
 func (c *Catalog) Op(activityType string) *CompiledOp { return c.byType[activityType] }
+
+// Types lists the activity types, in order.
+func (c *Catalog) Types() []string { return slices.Sorted(maps.Keys(c.byType)) }
 
 // Newest is the version that clients send today.
 func (p *Endpoint) Newest() *CompiledOp { return p.Versions[len(p.Versions)-1] }

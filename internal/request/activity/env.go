@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"context"
 	"net/netip"
 	"time"
 
@@ -44,6 +45,8 @@ type Env struct {
 	Origins func() ([]string, error)
 	// Outbox says which messages the server can send.
 	Outbox Outbox
+	// Webhooks says to which addresses events are delivered.
+	Webhooks Webhooks
 	// Catalog is the whole interface: what there is to decide on.
 	Catalog *Catalog
 }
@@ -66,6 +69,18 @@ type Outbox interface {
 	Check(*notify.Message) error
 	// From is the address that a mail would come from; empty: it is no mail.
 	From(*notify.Message) string
+}
+
+// Webhooks says to which addresses events are delivered, and how far that is.
+type Webhooks interface {
+	// CheckURL refuses an address to which nothing is delivered. Its error is
+	// safe to show.
+	CheckURL(url string) error
+	// CheckCursor refuses what is not a cursor of the events. Its error is safe
+	// to show.
+	CheckCursor(ctx context.Context, cursor string) error
+	// Waiting is how many events an endpoint has not got yet, counted up to a bound.
+	Waiting(ctx context.Context, e *domain.WebhookEndpoint, p *domain.WebhookProgress) (int, error)
 }
 
 // Facts is what an operation says policies may know about it.
@@ -102,6 +117,7 @@ type Reader struct {
 	// Children lists the organization's children by a key of its directory,
 	// after one of them; see [store.Store.Children].
 	Children func(key, after string, limit int) ([]string, error)
+	Webhooks Webhooks
 	// Claims are what the tokens that the query listed say, by token.
 	Claims map[string]domain.Claims
 }

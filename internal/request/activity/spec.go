@@ -68,6 +68,7 @@ const (
 	ResourceUser            Resource = "USER"
 	ResourceVelocityControl Resource = "VELOCITY_CONTROL"
 	ResourceWallet          Resource = "WALLET"
+	ResourceWebhook         Resource = "WEBHOOK_ENDPOINT"
 )
 
 // Action is what an activity does to its resource, in the words of policies.

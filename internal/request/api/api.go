@@ -87,7 +87,12 @@ func New(c Config) *Server {
 		s.own[own.Path()] = &own
 	}
 	for path, body := range c.Documents {
-		s.pages[path] = func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, body) }
+		s.pages[path] = func(w http.ResponseWriter, _ *http.Request) {
+			if path == WebhookKeysPath {
+				w.Header().Set("Cache-Control", "public, max-age=300")
+			}
+			write(w, http.StatusOK, body)
+		}
 	}
 	return s
 }
@@ -104,6 +109,10 @@ const (
 	submitPrefix = "/public/v1/submit/"
 	queryPrefix  = "/public/v1/query/"
 )
+
+// WebhookKeysPath is where the keys are published that sign deliveries to webhook
+// endpoints.
+const WebhookKeysPath = "/public/v1/discovery/webhooks/jwks"
 
 // ServeHTTP routes a request. Paths are matched as they are: the interface has
 // no wildcards, and some clients join a base address that ends in a slash.

@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"latchkey/internal/webhook"
 )
 
 // Metrics counts requests and messages. Its labels are closed sets: operations
@@ -21,6 +23,10 @@ type Metrics struct {
 	waiting  prometheus.Gauge
 	damaged  prometheus.Counter
 	locked   prometheus.Gauge
+	webhooks struct {
+		deliveries *prometheus.CounterVec
+		endpoints  *prometheus.GaugeVec
+	}
 }
 
 // What became of an attempt to send a message.
@@ -28,6 +34,8 @@ const (
 	sent    = "sent"
 	retried = "retried"
 	failed  = "failed"
+
+	delivered = "delivered" // of an event to a webhook endpoint
 )
 
 // NewMetrics makes the counters.
@@ -58,10 +66,20 @@ func NewMetrics() *Metrics {
 		}),
 	}
 	m.locked.Set(1)
+	m.webhooks.deliveries = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "latchkey_webhook_deliveries_total", Help: "Attempts of this server to deliver an event to a webhook endpoint: delivered, or failed.",
+	}, []string{"outcome"})
+	m.webhooks.endpoints = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "latchkey_webhook_endpoints", Help: "Webhook endpoints that this server delivers to, by state; none on a server that does not deliver.",
+	}, []string{"state"})
+	m.WebhookEndpoints(nil)
+	m.webhooks.deliveries.WithLabelValues(delivered)
+	m.webhooks.deliveries.WithLabelValues(failed)
 	for _, outcome := range []string{sent, retried, failed} {
 		m.messages.WithLabelValues(outcome) // so that it is shown before it happens
 	}
 	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.messages, m.waiting, m.damaged, m.locked,
+		m.webhooks.deliveries, m.webhooks.endpoints,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -96,6 +114,19 @@ func (m *Metrics) MessageFailed() { m.messages.WithLabelValues(failed).Inc() }
 
 // MessagesWaiting says how many messages wait to be sent.
 func (m *Metrics) MessagesWaiting(n int) { m.waiting.Set(float64(n)) }
+
+// WebhookDelivered counts an event that a webhook endpoint took.
+func (m *Metrics) WebhookDelivered() { m.webhooks.deliveries.WithLabelValues(delivered).Inc() }
+
+// WebhookFailed counts an attempt that failed.
+func (m *Metrics) WebhookFailed() { m.webhooks.deliveries.WithLabelValues(failed).Inc() }
+
+// WebhookEndpoints says how many webhook endpoints there are, by state.
+func (m *Metrics) WebhookEndpoints(byState map[string]int) {
+	for _, state := range webhook.States() {
+		m.webhooks.endpoints.WithLabelValues(state).Set(float64(byState[state]))
+	}
+}
 
 // MemoryNotLocked says that memory with keys could be written to swap space.
 func (m *Metrics) MemoryNotLocked() { m.locked.Set(0) }

@@ -89,12 +89,10 @@ func Unserved() map[string]string {
 		"create_mfa_policy":                       notYet,
 		"create_oauth2_credential":                notYet,
 		"create_velocity_control":                 notYet,
-		"create_webhook_endpoint":                 notYet,
 		"delete_invitation":                       notYet,
 		"delete_mfa_policy":                       notYet,
 		"delete_oauth2_credential":                notYet,
 		"delete_velocity_control":                 notYet,
-		"delete_webhook_endpoint":                 notYet,
 		"get_mfa_policies":                        notYet,
 		"get_mfa_policy":                          notYet,
 		"get_mfa_status":                          notYet,
@@ -102,11 +100,9 @@ func Unserved() map[string]string {
 		"get_velocity_control":                    notYet,
 		"list_oauth2_credentials":                 notYet,
 		"list_velocity_controls":                  notYet,
-		"list_webhook_endpoints":                  notYet,
 		"oauth2_authenticate":                     notYet,
 		"update_mfa_policy":                       notYet,
 		"update_oauth2_credential":                notYet,
-		"update_webhook_endpoint":                 notYet,
 	}
 }
 

@@ -25,6 +25,8 @@ type ControlsRequest struct {
 	After          string        `json:"after,omitzero" check:"max=200" doc:"Return what follows this cursor, the endCursor of a page."`
 }
 
+var controlsRequest = formOf[ControlsRequest]()
+
 // ControlsReply is the answer to a [ControlsRequest].
 type ControlsReply struct {
 	Controls []CountedControl `json:"controls" check:"required" doc:"Controls in the order of creation; of a control whose groups fill the page the next page has more."`
@@ -50,9 +52,9 @@ type CountedGroup struct {
 // Controls says what velocity controls have counted. Every user who may read the
 // organization may ask.
 func (e *Engine) Controls(ctx context.Context, r Request) (*Reply, error) {
-	asked := new(ControlsRequest)
-	if problems := e.controls.Decode(r.Body, asked); len(problems) > 0 {
-		return nil, fault.Fields("", problems)
+	asked, err := controlsRequest.read(r.Body)
+	if err != nil {
+		return nil, err
 	}
 	org, err := organizationID(asked.OrganizationID)
 	if err != nil {

@@ -45,6 +45,8 @@ type Config struct {
 	Tokens TokenVerifier
 	// Outbox says which messages can be sent. nil: none.
 	Outbox activity.Outbox
+	// Webhooks delivers events.
+	Webhooks Webhooks
 	// Receipts proves that activities are in the log.
 	Receipts Receipts
 	// Feed has the events.
@@ -67,10 +69,6 @@ type Engine struct {
 	Config
 	verifier *stamp.Verifier
 	envelope *schema.Schema
-	question *schema.Schema // of Explain
-	receipt  *schema.Schema // of Receipt
-	events   *schema.Schema // of Events and StreamEvents
-	controls *schema.Schema // of Controls
 	limits   atomic.Pointer[domain.Limits]
 	streams  streams
 }
@@ -80,7 +78,7 @@ func New(c Config) *Engine {
 	if c.Outbox == nil {
 		c.Outbox = new(notify.Router)
 	}
-	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest](), events: schema.Of[EventsRequest](), controls: schema.Of[ControlsRequest]()}
+	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope]()}
 	e.SetLimits(c.Limits)
 	return e
 }
@@ -242,6 +240,7 @@ func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request
 				return e.view(budget, home, tx, a, who.user, true)
 			},
 			Exhausted: budget.Exhausted,
+			Webhooks:  e.Webhooks,
 			Children: func(key, after string, limit int) ([]string, error) {
 				return e.Store.Children(ctx, caller.target, key, after, limit)
 			},

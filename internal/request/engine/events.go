@@ -24,6 +24,8 @@ type EventsRequest struct {
 	Statuses                []domain.ActivityStatus `json:"statuses,omitzero" check:"max=10" doc:"Only of activities that came to these statuses."`
 }
 
+var eventsRequest = formOf[EventsRequest]()
+
 // EventsReply is the answer to an [EventsRequest].
 type EventsReply struct {
 	Events []EventView `json:"events" check:"required" doc:"Events, in the order of the log."`
@@ -85,11 +87,10 @@ func (e *Engine) Events(ctx context.Context, r Request) (*Reply, error) {
 
 // openEvents reads the body of a request for events.
 func (e *Engine) openEvents(r Request) (*EventsRequest, error) {
-	asked := new(EventsRequest)
-	if problems := e.events.Decode(r.Body, asked); len(problems) > 0 {
-		return nil, fault.Fields("", problems)
+	asked, err := eventsRequest.read(r.Body)
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if asked.OrganizationID, err = organizationID(asked.OrganizationID); err != nil {
 		return nil, err
 	}

@@ -18,9 +18,9 @@ import (
 // Explain says what would become of an activity. It executes and records
 // nothing. Every user who may read the organization may ask.
 func (e *Engine) Explain(ctx context.Context, r Request) (*Reply, error) {
-	asked := new(ExplainRequest)
-	if problems := e.question.Decode(r.Body, asked); len(problems) > 0 {
-		return nil, fault.Fields("", problems)
+	asked, err := explainRequest.read(r.Body)
+	if err != nil {
+		return nil, err
 	}
 	org, err := organizationID(asked.OrganizationID)
 	if err != nil {

@@ -23,6 +23,8 @@ type ExplainRequest struct {
 	Time      string           `json:"time,omitzero" check:"max=64" doc:"Time to suppose, RFC 3339; now when absent." example:"2026-11-15T12:00:00Z"`
 }
 
+var explainRequest = formOf[ExplainRequest]()
+
 // SupposedPolicy is a policy that need not exist.
 type SupposedPolicy struct {
 	PolicyName string        `json:"policyName" check:"required,label" doc:"Name of the policy."`

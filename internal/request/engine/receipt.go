@@ -21,6 +21,8 @@ type ReceiptRequest struct {
 	Status         domain.ActivityStatus `json:"status,omitzero" doc:"Status whose entry is wanted; the newest entry when absent."`
 }
 
+var receiptRequest = formOf[ReceiptRequest]()
+
 // ReceiptReply is the answer to a [ReceiptRequest].
 type ReceiptReply struct {
 	Receipt ReceiptView `json:"receipt" check:"required" doc:"The receipt; latchkey audit receipt verifies it offline."`
@@ -41,9 +43,9 @@ type Receipts interface {
 // Receipt proves that an activity is in the log. Every user who may read the
 // organization may ask.
 func (e *Engine) Receipt(ctx context.Context, r Request) (*Reply, error) {
-	asked := new(ReceiptRequest)
-	if problems := e.receipt.Decode(r.Body, asked); len(problems) > 0 {
-		return nil, fault.Fields("", problems)
+	asked, err := receiptRequest.read(r.Body)
+	if err != nil {
+		return nil, err
 	}
 	org, err := organizationID(asked.OrganizationID)
 	if err != nil {

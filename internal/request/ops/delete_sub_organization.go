@@ -106,7 +106,19 @@ func clearOrganization(e activity.Env) error {
 			return err
 		}
 	}
+	endpoints, err := e.Tx.WebhookEndpoints().List("", 0)
+	if err != nil {
+		return err
+	}
+	for _, w := range endpoints {
+		if err := e.Tx.NoticeWebhook(domain.WebhookNotice{EndpointID: w.ID}); err != nil {
+			return err
+		}
+	}
 	for _, empty := range []func() error{
+		func() error {
+			return deleteAll(e.Tx.WebhookEndpoints(), func(w *domain.WebhookEndpoint) string { return w.ID })
+		},
 		func() error {
 			return deleteAll(e.Tx.ImportTargets(), func(t *domain.ImportTarget) string { return t.ID })
 		},

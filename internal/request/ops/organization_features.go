@@ -1,12 +1,11 @@
 package ops
 
 import (
-	"net/url"
-
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/record"
+	"latchkey/internal/webhook/target"
 )
 
 // This file holds what the operations on the organization itself have in
@@ -57,10 +56,9 @@ func featureProblem(name domain.FeatureName, value string) string {
 	switch name {
 	case domain.FeatureOrigins:
 		return originsProblem(value)
-	case featureWebhook:
-		at, err := url.Parse(value)
-		if err != nil || at.Scheme != "https" || at.Host == "" || at.User != nil {
-			return "must be a URL that begins with https://, without a user or password"
+	case domain.FeatureWebhook:
+		if _, err := target.Parse(value); err != nil {
+			return err.Error()
 		}
 		return ""
 	default:
@@ -71,8 +69,6 @@ func featureProblem(name domain.FeatureName, value string) string {
 		return ""
 	}
 }
-
-const featureWebhook domain.FeatureName = "FEATURE_NAME_WEBHOOK"
 
 // OrganizationFeaturesResult is the result of the operations on features.
 type OrganizationFeaturesResult struct {

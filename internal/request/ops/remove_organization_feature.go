@@ -34,6 +34,11 @@ func removeOrganizationFeature(_ context.Context, e activity.Env, p *RemoveOrgan
 	if err != nil || !org.HasFeature(p.Name) {
 		return featuresOf(org, err)
 	}
+	if p.Name == domain.FeatureWebhook {
+		if err := setFeatureEndpoint(e, ""); err != nil {
+			return OrganizationFeaturesResult{}, err
+		}
+	}
 	return featuresOf(editOrganization(e, func(o *domain.Organization) {
 		o.Features = slices.DeleteFunc(o.Features, func(f domain.Feature) bool { return f.Name == p.Name })
 	}))

@@ -34,6 +34,14 @@ func (p *SetOrganizationFeatureParams) Check(problems *schema.Problems) {
 }
 
 func setOrganizationFeature(_ context.Context, e activity.Env, p *SetOrganizationFeatureParams) (OrganizationFeaturesResult, error) {
+	if p.Name == domain.FeatureWebhook {
+		if err := checkURL(e, "value", p.Value); err != nil {
+			return OrganizationFeaturesResult{}, err
+		}
+		if err := setFeatureEndpoint(e, p.Value); err != nil {
+			return OrganizationFeaturesResult{}, err
+		}
+	}
 	org, err := editOrganization(e, func(o *domain.Organization) {
 		feature := domain.Feature{Name: p.Name, Value: p.Value}
 		if i := slices.IndexFunc(o.Features, func(f domain.Feature) bool { return f.Name == p.Name }); i >= 0 {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/netip"
 	"os"
 	"reflect"
@@ -48,6 +49,7 @@ type Config struct {
 	// the built-in ones.
 	Templates string
 	OIDC      OIDC
+	Webhooks  Webhooks
 	Dev       Dev
 }
 
@@ -101,6 +103,7 @@ type Limits struct {
 	VelocityControls int // per organization
 	Authenticators   int // per user
 	OAuthProviders   int // per user
+	WebhookEndpoints int // per organization
 
 	Rate Rate
 }
@@ -165,6 +168,18 @@ type OIDC struct {
 	MaxAge  time.Duration // after which an issuer's keys are fetched anew
 }
 
+// Webhooks is how events are delivered to the endpoints of organizations.
+type Webhooks struct {
+	// Allow are networks that are delivered to although they are not public, also by
+	// plain http.
+	Allow   []netip.Prefix
+	CA      string        // PEM file of the authorities to trust; empty: the system's
+	Timeout time.Duration // for one delivery
+	// SigningKey is the number of the key that signs, from 1 on. A greater one is a
+	// new key; those before stay published.
+	SigningKey int
+}
+
 // Dev is what `latchkey dev` sets. No file can: each of them would be a hole in
 // a server that others can reach.
 type Dev struct {
@@ -175,6 +190,11 @@ type Dev struct {
 	// LoopbackIssuers accepts tokens of issuers on this machine, also by plain
 	// http.
 	LoopbackIssuers bool
+	// LoopbackWebhooks delivers to endpoints on this machine, also by plain http.
+	LoopbackWebhooks bool
+	// Resolver resolves the names of webhook endpoints; nil: the system's. Tests set
+	// it.
+	Resolver *net.Resolver
 }
 
 // Default is what an empty file means, but for relative paths, which [Load] and
@@ -209,6 +229,7 @@ func Default() Config {
 			VelocityControls: 100,
 			Authenticators:   10,
 			OAuthProviders:   10,
+			WebhookEndpoints: 20,
 			Rate:             Rate{Address: 100},
 		},
 		Console: Console{Enabled: true, Idle: 15 * time.Minute},
@@ -216,6 +237,8 @@ func Default() Config {
 		Mail: Mail{TLS: "starttls", Timeout: 30 * time.Second},
 		SMS:  SMS{ContentType: "application/json", Timeout: 30 * time.Second},
 		OIDC: OIDC{Timeout: 5 * time.Second, MaxAge: time.Hour},
+
+		Webhooks: Webhooks{Timeout: 10 * time.Second, SigningKey: 1},
 	}
 }
 

@@ -69,6 +69,7 @@ func settings(p *parser, c *Config) map[string]setting {
 			"velocityControls":    {set: p.count(&c.Limits.VelocityControls)},
 			"authenticators":      {set: p.count(&c.Limits.Authenticators)},
 			"oauthProviders":      {set: p.count(&c.Limits.OAuthProviders)},
+			"webhookEndpoints":    {set: p.count(&c.Limits.WebhookEndpoints)},
 			"rate": {below: map[string]setting{
 				"address": {set: p.count(&c.Limits.Rate.Address)},
 				"user":    {set: p.count(&c.Limits.Rate.User)},
@@ -112,6 +113,12 @@ func settings(p *parser, c *Config) map[string]setting {
 		"oidc": {below: map[string]setting{
 			"timeout": {set: p.duration(&c.OIDC.Timeout)},
 			"maxAge":  {set: p.duration(&c.OIDC.MaxAge)},
+		}},
+		"webhooks": {below: map[string]setting{
+			"allow":      {set: p.networks(&c.Webhooks.Allow)},
+			"ca":         {set: p.path(&c.Webhooks.CA, "a file")},
+			"timeout":    {set: p.duration(&c.Webhooks.Timeout)},
+			"signingKey": {set: p.number(&c.Webhooks.SigningKey, 1, 1000)},
 		}},
 	}
 }

@@ -5,8 +5,10 @@ package servertest
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -100,7 +102,8 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 	if c.Timeouts.LameDuck == config.Default().Timeouts.LameDuck {
 		c.Timeouts.LameDuck = 0 // no balancer looks
 	}
-	c.Listen, c.Dev.LoopbackIssuers = "127.0.0.1:0", true
+	c.Listen, c.Dev.LoopbackIssuers, c.Dev.LoopbackWebhooks = "127.0.0.1:0", true, true
+	c.Dev.Resolver = noNames()
 	if c.Mail.Host == "" && c.SMS.URL == "" && c.Dev.Outbox == "" {
 		c.Dev.Outbox = filepath.Join(t.TempDir(), "outbox")
 	}
@@ -145,6 +148,13 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 	running := &Server{URL: srv.BaseURL(), Kind: kind, Store: s, Keys: keys, Whole: srv, Log: log, Stop: end, Outbox: c.Dev.Outbox}
 	running.Root = running.CreateOrganization(t, "Test organization")
 	return running
+}
+
+// noNames resolves nothing: servers under test post to this machine alone.
+func noNames() *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("tests resolve no names")
+	}}
 }
 
 // patient raises the time-outs that the test has left as they are: that a busy
