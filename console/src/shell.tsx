@@ -28,7 +28,9 @@ const screens: Screen[] = [
   { path: 'private-keys', title: t.nav.keys, show: lazy(() => import('./screens/keys/keys').then((m) => ({ default: m.PrivateKeys }))) },
   { path: 'users', title: t.nav.users, show: lazy(() => import('./screens/users/users').then((m) => ({ default: m.Users }))) },
   { path: 'policies', title: t.nav.policies, show: lazy(() => import('./screens/policies/policies').then((m) => ({ default: m.Policies }))) },
+  { path: 'limits', title: t.nav.limits, show: lazy(() => import('./screens/limits/limits').then((m) => ({ default: m.Limits }))) },
   { path: 'sub-organizations', title: t.nav.suborgs, show: lazy(() => import('./screens/suborgs/suborgs').then((m) => ({ default: m.SubOrganizations }))) },
+  { path: 'webhooks', title: t.nav.webhooks, show: lazy(() => import('./screens/webhooks/webhooks').then((m) => ({ default: m.Webhooks }))) },
   { path: 'organization', title: t.nav.organization, show: lazy(() => import('./screens/organization/organization').then((m) => ({ default: m.Organization }))) },
   { path: 'audit', title: t.nav.audit, show: lazy(() => import('./screens/audit/audit').then((m) => ({ default: m.Audit }))) },
 ];

@@ -75,6 +75,23 @@ export function query<K extends keyof Queries>(
   return stamper(body).then((stamp) => post(path, body, stamp, tries)) as Promise<Queries[K]['reply']>;
 }
 
+// stream calls back when it is connected and for each event, until it ends.
+export async function stream(request: Queries['events_stream']['request'], stamper: Stamper, onEvent: () => void, signal: AbortSignal): Promise<void> {
+  const body = JSON.stringify(request);
+  const stamp = await stamper(body);
+  const reply = await fetch(ownPaths.events_stream!, { method: 'POST', body, headers: { [stamp[0]]: stamp[1] }, cache: 'no-store', redirect: 'error', signal });
+  if (!reply.ok || !reply.body) return; // the caller goes on asking
+  onEvent();
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = ''; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split('\n\n');
+    rest = blocks.pop()!;
+    if (blocks.some((block) => block.startsWith('id:'))) onEvent();
+  }
+}
+
 export interface Submitted<K extends keyof Activities> {
   activity: View;
   result: Activities[K]['result'] | undefined; // undefined while it waits for votes

@@ -1,27 +1,34 @@
-// What changes on the server, as it changes. Today it asks every two seconds while
-// the page can be seen, and less often while the server is away; a stream of events
-// can take its place without another file being changed.
-import { effect, signal } from '@preact/signals';
+// What changes on the server, as it changes: the stream of events says that
+// something did, and then the server is asked what. Where there is no stream, it is
+// asked every two seconds. A page that cannot be seen does neither.
+import { effect, type Signal, signal } from '@preact/signals';
 
 import { type View } from '../client/interface';
 import { away } from '../client/client';
-import { ask, keepAlive, organizationId, session } from '../session/session';
+import { ask, keepAlive, organizationId, session, watch } from '../session/session';
 
 // waiting lists the activities that wait for votes, newest first; undefined before
 // they are known.
 export const waiting = signal<View[] | undefined>(undefined);
 
-// pulse counts up with each look at the server; what is live reads it.
+// What is live reads these: changes counts looks because something happened, pulse
+// those because time has passed.
+export const changes = signal(0);
 export const pulse = signal(0);
 
-const every = 2000;
+const every = 2000; // without a stream
+const calm = 15_000; // with one: for what changes by time alone
+const together = 300; // events that come at once are one look
 let timer: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
+let stream: AbortController | undefined;
+let connected = false;
+let due = false;
 
 const same = (a: View[] | undefined, b: View[]) =>
   a?.length === b.length && a.every((v, i) => v.id === b[i].id && v.votes.length === b[i].votes.length && v.canApprove === b[i].canApprove);
 
-async function look(): Promise<void> {
+async function look(count: Signal<number>): Promise<void> {
   const of = organizationId.value;
   try {
     const { activities } = await ask('list_activities', {
@@ -31,19 +38,51 @@ async function look(): Promise<void> {
     if (of !== organizationId.value) return;
     if (!same(waiting.value, activities)) waiting.value = activities;
     failures = 0;
-    pulse.value++;
+    count.value++;
   } catch {
     failures++; // it is said elsewhere that the server is away
   }
 }
 
-async function run(): Promise<void> {
+function happened(): void {
+  connected = true;
+  if (due) return;
+  due = true;
+  setTimeout(() => {
+    due = false;
+    void run(changes);
+  }, together);
+}
+
+function disconnect(): void {
+  stream?.abort();
+  stream = undefined;
+  connected = false;
+}
+
+function connect(): void {
+  const mine = new AbortController();
+  stream = mine;
+  watch(happened, mine.signal)
+    .catch(() => undefined) // it is asked instead
+    .finally(() => {
+      if (stream !== mine) return;
+      const lost = connected;
+      disconnect();
+      if (lost) void run();
+    });
+}
+
+async function run(count = pulse): Promise<void> {
   clearTimeout(timer);
   // A page that cannot be seen locks itself too.
   if (session.value) await keepAlive().catch(() => undefined);
-  if (session.value && document.visibilityState === 'visible') await look();
+  const shown = session.value && document.visibilityState === 'visible';
+  if (!shown) disconnect();
+  else await look(count);
+  if (shown && session.value && !stream && !away.value) connect();
   clearTimeout(timer);
-  timer = setTimeout(run, away.value ? Math.min(every * failures, 15_000) : every);
+  timer = setTimeout(() => void run(), away.value ? Math.min(every * failures, 15_000) : connected ? calm : every);
 }
 
 // follow begins; lookNow does not wait for the next turn.
@@ -55,8 +94,9 @@ export function follow(): void {
     if (now === of) return;
     of = now;
     waiting.value = undefined;
+    disconnect();
     void run();
   });
 }
 
-export const lookNow = (): void => void run();
+export const lookNow = (): void => void run(changes);

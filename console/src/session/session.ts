@@ -2,7 +2,7 @@
 // reads; what is decided or cannot be undone is stamped by the passkey itself.
 import { computed, signal } from '@preact/signals';
 
-import { query, Refusal, type Stamper, submit as submitTo, type Submitted } from '../client/client';
+import { query, Refusal, type Stamper, stream, submit as submitTo, type Submitted } from '../client/client';
 import { type Activities, type Queries } from '../client/interface';
 import { generateKey, importKey, type KeyPair, stampWith } from '../client/p256';
 import { settings } from '../settings';
@@ -54,6 +54,10 @@ export const ask = <K extends keyof Queries>(name: K, request: WithoutOrganizati
   guarded(
     query(name, { organizationId: organizationId.value, ...request } as Queries[K]['request'], stamperOf(current()), tries),
   );
+
+// watch calls back for what happens in the organization that is looked at.
+export const watch = (onEvent: () => void, signal: AbortSignal): Promise<void> =>
+  stream({ organizationId: organizationId.value, after: 'now' }, stamperOf(current()), onEvent, signal);
 
 // act submits an activity with the session's key.
 export const act = <K extends keyof Activities>(name: K, parameters: Activities[K]['parameters']): Promise<Submitted<K>> =>

@@ -2,7 +2,7 @@
 // something may have changed.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { pulse } from '../feed/feed';
+import { changes, pulse } from '../feed/feed';
 import { organizationId } from '../session/session';
 import { explain } from './action';
 
@@ -12,15 +12,15 @@ export interface Live<T> {
   again: () => void;
 }
 
-// useLive reads at once when one of the keys changes, and then with the pulses of
-// the feed; every says how many of them to wait.
-export function useLive<T>(read: () => Promise<T>, keys: unknown[], every = 1): Live<T> {
+// useLive reads at once when one of the keys changes, when something happened, and
+// as time passes: every says how many pulses of the feed to wait, never not to.
+export function useLive<T>(read: () => Promise<T>, keys: unknown[], every: number | 'never' = 1): Live<T> {
   const subject = JSON.stringify([organizationId.value, ...keys]);
   const [state, setState] = useState<{ subject: string; data?: T; error?: string }>({ subject });
   const [turn, setTurn] = useState(0);
   const reading = useRef('');
   const shown = useRef(true);
-  const beat = Math.floor(pulse.value / every);
+  const beat = every === 'never' ? 0 : changes.value + Math.floor(pulse.value / every);
   useEffect(() => {
     shown.current = true;
     return () => {

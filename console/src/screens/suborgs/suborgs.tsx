@@ -53,7 +53,7 @@ export function SubOrganizations() {
 
 // A sub-organization is named by its users: the interface tells its id alone.
 function Row({ id }: { id: string }) {
-  const { data } = useLive(() => ask('list_users', { organizationId: id } as never).then((r) => r.users.map((u) => u.userName)), [id], 1000);
+  const { data } = useLive(() => ask('list_users', { organizationId: id } as never).then((r) => r.users.map((u) => u.userName)), [id], 'never');
   const name = data?.slice(0, 3).join(', ') ?? '';
   const visit = () => {
     visiting.value = { id, name: name || id };
