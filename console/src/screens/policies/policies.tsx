@@ -30,7 +30,7 @@ async function readLately(): Promise<Record<string, string>> {
 
 export function Policies({ id }: { id: string }) {
   const { data, error, again } = useLive(() => ask('list_policies', {}).then((r) => r.policies), [], 3);
-  const { data: lately } = useLive(readLately, [], 1000);
+  const { data: lately } = useLive(readLately, [], 'never');
   const [removing, setRemoving] = useState<Policy>();
   const policy = data?.find((p) => p.policyId === id);
   const template = templates[Number(place.value.search.get('template') ?? -1)];

@@ -39,7 +39,7 @@ const recorded = async () => {
 export function Try({ draft, expressions }: { draft: Draft; expressions: Partial<Draft> }) {
   const [request, setRequest] = useState('');
   const [said, setSaid] = useState<Explanation>();
-  const { data } = useLive(recorded, [book.value.users.size], 1000);
+  const { data } = useLive(recorded, [book.value.users.size], 'never');
   const run = useAction(async () => {
     setSaid(undefined);
     const { type, parameters } = envelope(request);
