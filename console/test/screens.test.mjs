@@ -5,7 +5,7 @@ import { before, describe, it } from 'node:test';
 
 import { accessible, addAuthenticator, consoleUrl, erc20, ethereum, furnish, picture, signIn, signTransaction, storeName, useBrowser, useServer } from './lib.mjs';
 
-const names = ['Inbox', 'Activities', 'Wallets', 'Private keys', 'Users', 'Policies', 'Sub-organizations', 'Organization', 'Audit'];
+const names = ['Inbox', 'Activities', 'Wallets', 'Private keys', 'Users', 'Policies', 'Limits', 'Sub-organizations', 'Webhooks', 'Organization', 'Audit'];
 
 describe(`screens on ${storeName}`, () => {
   const held = useServer();
