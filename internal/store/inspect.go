@@ -180,6 +180,6 @@ func openHead(key *vault.RowKey, sealed []byte) (*head, error) {
 	if h.Version <= 0 {
 		return nil, errors.New("store: a head without a version")
 	}
-	h.digest = stateDigest(key, plain)
+	h.digest = stateDigest(key, h.Version, plain)
 	return h, nil
 }
