@@ -39,7 +39,7 @@ func (l *Ledger) Refusal() string {
 // refuse ends all work, once.
 func (l *Ledger) refuse(reason string) {
 	if l.refusal.CompareAndSwap(nil, &reason) {
-		l.Log.Error("nothing is carried out any more, and no checkpoint is signed; queries are answered. " + helps, "reason", reason)
+		l.Log.Error("nothing is carried out any more, and no checkpoint is signed; queries are answered. "+helps, "reason", reason)
 		l.OnRefusal(reason)
 	}
 }

@@ -96,7 +96,7 @@ type Ledger struct {
 		at   time.Time
 		size int64
 	}
-	refusal  atomic.Pointer[string]
+	refusal atomic.Pointer[string]
 
 	mu        sync.Mutex
 	candidate *candidate // the newest that was signed

@@ -128,7 +128,7 @@ func (c *Client) submit(ctx context.Context, signed *translog.Signed, old int64,
 // if there is none. Both signatures are verified, with the keys of the log and those
 // of the witness: so it is proof of what the log once said.
 func (c *Client) Latest(ctx context.Context, origin string, log translog.Keys) (*translog.Signed, error) {
-	status, reply, err := c.exchange(ctx, http.MethodGet, "/"+originHash(origin)+"/checkpoint", "")
+	status, reply, err := c.exchange(ctx, http.MethodGet, "/"+OriginHash(origin)+"/checkpoint", "")
 	switch {
 	case err != nil:
 		return nil, err
@@ -150,7 +150,7 @@ func (c *Client) Latest(ctx context.Context, origin string, log translog.Keys) (
 // Knows reports whether the witness has cosigned anything of a log, whatever its
 // keys are.
 func (c *Client) Knows(ctx context.Context, origin string) (bool, error) {
-	status, reply, err := c.exchange(ctx, http.MethodGet, "/"+originHash(origin)+"/checkpoint", "")
+	status, reply, err := c.exchange(ctx, http.MethodGet, "/"+OriginHash(origin)+"/checkpoint", "")
 	if err == nil && status != http.StatusOK && status != http.StatusNotFound {
 		err = fmt.Errorf("witness %s: it answers %d: %.200q", c.Name(), status, reply)
 	}
