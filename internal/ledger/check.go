@@ -49,8 +49,8 @@ func (l *Ledger) checkSeen(s state) error {
 	switch now := l.epoch().Number; {
 	case s.epoch() > now:
 		return contradicts("the database has the log of epoch %d, and this server that of epoch %d: restart it", s.epoch(), now)
-	case s.epoch() == now && s.Size < l.seen.Size:
-		return contradicts("the log in the database has %d entries, and this server has seen %d", s.Size, l.seen.Size)
+	case s.epoch() < now && l.seen.Size > 0 || s.epoch() == now && s.Size < l.seen.Size:
+		return contradicts("the log in the database has %d entries of epoch %d, and this server has seen %d of epoch %d", s.Size, s.epoch(), l.seen.Size, now)
 	}
 	return nil
 }

@@ -207,6 +207,9 @@ func (l *Ledger) follow(ctx context.Context) error {
 	}
 	signed, err := l.checkpoint(ctx, l.epoch())
 	if err == nil && signed != nil {
+		if signed.Size > l.seen.Size {
+			l.seen = signed.Head
+		}
 		l.offer(signed.Note(), signed.Size)
 	}
 	return err

@@ -127,6 +127,12 @@ func TestDatabasePutBack(t *testing.T) {
 		s.Stop(t)
 		s = p.resume(t) // and is ready
 		tag(t, s.As(root), "last")
+		db.putBack("", earlier) // beneath a server that runs
+		testkit.Until(t, "the server notices", func() bool {
+			status, _ := get(t, s, "/readyz")
+			return status != http.StatusOK
+		})
+		refuses(t, s, s.As(root), "this server has seen")
 	})
 }
 

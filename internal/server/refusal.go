@@ -32,7 +32,12 @@ func (s *Server) checkLog(keys KeyServices, version string) error {
 	if err := noteRestored(ctx, s.store, s.config, keys.Installation); err != nil {
 		return err
 	}
-	return noteStart(ctx, s.store, s.config, keys.Installation, version)
+	if err := noteStart(ctx, s.store, s.config, keys.Installation, version); err != nil {
+		return err
+	}
+	// What a server that was killed has left: until it is in the tree, an older state
+	// of an organization would not be known as such.
+	return s.ledger.Advance(ctx)
 }
 
 // work is what a server does beside answering, until ctx ends or nothing may be
