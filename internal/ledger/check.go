@@ -107,7 +107,7 @@ func (l *Ledger) askAll(ctx context.Context) error {
 	found := make([]error, len(l.Witnesses))
 	var all sync.WaitGroup
 	for i, w := range l.Witnesses {
-		all.Go(func() { found[i] = l.ask(ctx, w) })
+		all.Go(func() { _, found[i] = l.ask(ctx, w) })
 	}
 	all.Wait()
 	for i, err := range found {
@@ -121,12 +121,12 @@ func (l *Ledger) askAll(ctx context.Context) error {
 
 // ask compares the tree with the newest checkpoint that a witness has cosigned. It
 // bears this log's own signature: a witness cannot make one up.
-func (l *Ledger) ask(ctx context.Context, w *witness.Client) error {
+func (l *Ledger) ask(ctx context.Context, w *witness.Client) (*translog.Signed, error) {
 	latest, err := w.Latest(ctx, l.epoch().Origin, l.Keys.VerifierKeys())
 	if err != nil || latest == nil {
-		return err
+		return nil, err
 	}
-	return l.compare(ctx, latest.Checkpoint, "witness "+w.Name())
+	return latest, l.compare(ctx, latest.Checkpoint, "witness "+w.Name())
 }
 
 // compare refuses all work if the tree in the database does not continue a

@@ -354,7 +354,7 @@ type wellKnown struct {
 	LogOrigin       string   `json:"logOrigin"`
 	LogVerifierKeys []string `json:"logVerifierKeys"`
 	// The logs before, the oldest first; receipts of theirs stay valid.
-	LogEpochs []wellKnownEpoch `json:"logEarlierEpochs"`
+	LogEpochs []wellKnownEpoch `json:"logEarlierEpochs,omitempty"`
 }
 
 type wellKnownEpoch struct {
@@ -364,8 +364,7 @@ type wellKnownEpoch struct {
 	LastCheckpoint string `json:"lastCheckpoint"`
 }
 
-func earlierEpochs(all []domain.LogEpoch) []wellKnownEpoch {
-	earlier := []wellKnownEpoch{}
+func earlierEpochs(all []domain.LogEpoch) (earlier []wellKnownEpoch) {
 	for i, e := range all[:len(all)-1] {
 		earlier = append(earlier, wellKnownEpoch{e.Origin, e.VerifierKeys, all[i+1].Previous})
 	}
