@@ -15,13 +15,13 @@ type batch struct {
 	sequences map[string]int64 // what is known of organizations; not changed: the batch may fail
 	given     map[string]int64 // the newest number of each organization that has entries here
 	leaves    []translog.Hash
-	places    []place
+	places    []Place
 }
 
-// place says which entry is at an index of the tree, and its number in the
+// Place says which entry is at an index of the tree, and its number in the
 // organization.
-type place struct {
-	position, sequence int64
+type Place struct {
+	Position, Sequence int64
 }
 
 const placeSize = 16
@@ -37,7 +37,7 @@ func (b *batch) add(entries []store.LogEntry) error {
 		}
 		sequence++
 		b.given[e.Org] = sequence
-		b.places = append(b.places, place{e.Position, sequence})
+		b.places = append(b.places, Place{e.Position, sequence})
 		b.leaves = append(b.leaves, leaf(e, sequence))
 	}
 	return nil
@@ -59,10 +59,11 @@ func (b *batch) newest(org string) (int64, error) {
 	if err != nil || body == nil {
 		return 0, err
 	}
-	if len(body) != 8 {
+	sequence, ok := ParseSequence(body)
+	if !ok {
 		return 0, fmt.Errorf("ledger: the number of the newest entry of organization %s has %d bytes", org, len(body))
 	}
-	return int64(binary.BigEndian.Uint64(body)), nil
+	return sequence, nil
 }
 
 // write stores what belongs to the entries besides the state.
@@ -93,8 +94,8 @@ func (b *batch) writeBlocks() error {
 		}
 		take := min(translog.TileWidth-filled, len(rest))
 		for _, p := range rest[:take] {
-			body = binary.BigEndian.AppendUint64(body, uint64(p.position))
-			body = binary.BigEndian.AppendUint64(body, uint64(p.sequence))
+			body = binary.BigEndian.AppendUint64(body, uint64(p.Position))
+			body = binary.BigEndian.AppendUint64(body, uint64(p.Sequence))
 		}
 		b.items.Put(store.LogBlock, blockID(n), body)
 		index, rest = index+int64(take), rest[take:]
@@ -105,11 +106,11 @@ func (b *batch) writeBlocks() error {
 func blockID(n int64) string { return fmt.Sprintf("%016x", n) }
 
 // placesOf reads a block.
-func placesOf(body []byte) []place {
-	all := make([]place, len(body)/placeSize)
+func placesOf(body []byte) []Place {
+	all := make([]Place, len(body)/placeSize)
 	for i := range all {
-		all[i].position = int64(binary.BigEndian.Uint64(body[placeSize*i:]))
-		all[i].sequence = int64(binary.BigEndian.Uint64(body[placeSize*i+8:]))
+		all[i].Position = int64(binary.BigEndian.Uint64(body[placeSize*i:]))
+		all[i].Sequence = int64(binary.BigEndian.Uint64(body[placeSize*i+8:]))
 	}
 	return all
 }

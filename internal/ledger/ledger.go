@@ -63,11 +63,15 @@ type Ledger struct {
 
 // state is how far the log is.
 type state struct {
-	Size   int64         `json:"size"`
-	Root   translog.Hash `json:"root"`
-	Place  store.Place   `json:"place"`
-	Holder string        `json:"holder"` // the server that did the last work
-	Until  time.Time     `json:"until"`  // until when others leave it to that one
+	Size  int64         `json:"size"`
+	Root  translog.Hash `json:"root"`
+	Place store.Place   `json:"place"`
+	// Published is the size of the newest checkpoint, so that one that was
+	// removed or put back from an earlier time is noticed.
+	Published int64 `json:"published,omitzero"`
+
+	Holder string    `json:"holder"` // the server that did the last work
+	Until  time.Time `json:"until"`  // until when others leave it to that one
 }
 
 // known is what the server remembers of the state that it wrote last.
@@ -156,7 +160,10 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 		if err := b.write(tiles); err != nil {
 			return err
 		}
-		next := state{Size: grown.Size(), Root: grown.Root(), Place: reader.Place(), Holder: l.Node, Until: now.Add(leaseFor)}
+		next := state{
+			Size: grown.Size(), Root: grown.Root(), Place: reader.Place(), Published: before.Published,
+			Holder: l.Node, Until: now.Add(leaseFor),
+		}
 		text, err := json.Marshal(&next)
 		if err != nil {
 			return err
@@ -226,7 +233,9 @@ func tileID(level int, n int64) string { return fmt.Sprintf("%02d-%016x", level,
 // publish signs a checkpoint of the tree, if it has grown since the last one.
 func (l *Ledger) publish(ctx context.Context) error {
 	head := l.known.tree.Head()
+	var stored, marked []byte // the state before and after
 	err := l.Store.UpdateLog(ctx, func(items store.LogItems) error {
+		stored, marked = nil, nil
 		before, err := items.Get(store.LogCheckpoint, newest)
 		if err != nil {
 			return err
@@ -244,11 +253,23 @@ func (l *Ledger) publish(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		var now state
+		if now, stored, err = readState(items); err != nil {
+			return err
+		}
+		now.Published = head.Size
+		if marked, err = json.Marshal(&now); err != nil {
+			return err
+		}
 		items.Put(store.LogCheckpoint, newest, signed)
+		items.Put(store.LogState, newest, marked)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("publishing a checkpoint: %w", err)
+	}
+	if marked != nil && bytes.Equal(l.known.state, stored) {
+		l.known.state = marked // no other server has worked since
 	}
 	l.published.at, l.published.size = l.Now(), head.Size
 	return nil

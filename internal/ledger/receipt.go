@@ -141,8 +141,8 @@ func (l *Ledger) search(ctx context.Context, position, size int64) (index, seque
 				return 0, 0, err
 			}
 			for i, p := range placesOf(body) {
-				if p.position == position {
-					return n*translog.TileWidth + int64(i), p.sequence, nil
+				if p.Position == position {
+					return n*translog.TileWidth + int64(i), p.Sequence, nil
 				}
 			}
 		}

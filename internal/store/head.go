@@ -91,16 +91,32 @@ func (h *head) seal(key *vault.RowKey) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	h.digest = stateDigest(key, plain)
+	h.digest = stateDigest(key, h.Version, plain)
 	sealed, err := key.SealHead(headContext, plain)
 	return Change{Kind: headKind, ID: headID, Body: sealed}, err
 }
 
-// stateDigest is what the log says of the state that a head stands for. It says
-// nothing to those who have no key.
-func stateDigest(key *vault.RowKey, plain []byte) string {
+// versionSize is how much of a state digest is the version. Entries of commits
+// that only append may come into the log after those of a newer state: the version
+// says which one is the newest.
+const versionSize = 8
+
+// stateDigest is what the log says of the state that a head stands for: the
+// version, and a code that says nothing to those who have no key.
+func stateDigest(key *vault.RowKey, version int64, plain []byte) string {
 	mark := key.Mark([]byte("latchkey state 1"), plain)
-	return hex.EncodeToString(mark[:])
+	digest := binary.BigEndian.AppendUint64(nil, uint64(version))
+	return hex.EncodeToString(append(digest, mark[versionSize:]...))
+}
+
+// StateVersion is the version of an organization of which a record of the log
+// speaks, 0 for none.
+func StateVersion(stateDigest string) int64 {
+	digest, err := hex.DecodeString(stateDigest)
+	if err != nil || len(digest) < versionSize {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(digest))
 }
 
 // headless organizations hold nothing but rows that no version guards.
