@@ -35,9 +35,11 @@ type Audit struct {
 	Image store.Image
 	// Keys check the marks of rows and open heads; nil: neither is checked.
 	Keys *vault.RowKeys
-	// LogKeys verify the newest checkpoint of the log; none: it is not verified.
+	// LogKeys verify the checkpoints of the log; none: with the keys that the
+	// installation's own record names, which without Keys prove little.
 	LogKeys translog.Keys
-	// Earlier are checkpoints that the log must continue.
+	// Earlier are checkpoints that the log must continue. An error in opening one
+	// ends the audit.
 	Earlier []Earlier
 	// Catalog knows what the log says of each activity.
 	Catalog *activity.Catalog

@@ -1,81 +1,154 @@
 package audit
 
 import (
-	"bytes"
 	"fmt"
 
+	"latchkey/internal/domain"
+	"latchkey/internal/ledger"
 	"latchkey/internal/store"
 	"latchkey/internal/translog"
 )
 
-// Earlier is a checkpoint that is known from elsewhere: its signatures were
-// verified. Today's tree must continue it.
+// Earlier is a signed checkpoint that is known from elsewhere: today's log must
+// continue it.
 type Earlier struct {
 	Name string // where it was found
-	translog.Checkpoint
+	Note []byte
 }
 
-// checkpoints compares the tree with the newest checkpoint and with those that are
-// known from elsewhere.
-func (c *logCheck) checkpoints() error {
-	if err := c.published(); err != nil {
-		return err
+// epochTree is the tree of one epoch of the log: of the present one all of it, of
+// an earlier one what it has published. The rest was put into the next.
+type epochTree struct {
+	stored  ledger.Stored
+	head    translog.Head
+	keys    translog.Keys
+	origin  string
+	present bool
+}
+
+// epochs are the trees of the log, the present one last.
+func (c *logCheck) epochs(known []domain.LogEpoch) error {
+	if len(known) == 0 {
+		known = []domain.LogEpoch{{Number: 1}} // it did not begin yet
 	}
-	for _, earlier := range c.audit.Earlier {
-		if err := c.continues(earlier.Checkpoint.Head, earlier.Name); err != nil {
+	for _, e := range known {
+		t := epochTree{stored: c.stored, head: c.standing.Head, origin: e.Origin, present: e.Number == c.standing.Epoch}
+		t.stored.Epoch = e.Number
+		if t.keys = c.audit.LogKeys; len(t.keys) == 0 {
+			var err error
+			if t.keys, err = translog.ParseKeys(e.VerifierKeys...); err != nil {
+				return err
+			}
+		}
+		if e.Number > c.standing.Epoch {
+			continue // no server came to it yet
+		}
+		if !t.present {
+			published, err := c.checkpoint(&t)
+			if err != nil {
+				return err
+			}
+			if published == nil {
+				continue
+			}
+			t.head = published.Head
+		}
+		c.trees = append(c.trees, t)
+	}
+	return nil
+}
+
+// checkpoint opens the newest checkpoint of an epoch; nil: there is none, or one
+// that is not right, which is reported.
+func (c *logCheck) checkpoint(t *epochTree) (*translog.Checkpoint, error) {
+	note, err := t.stored.Checkpoint()
+	if err != nil || note == nil {
+		return nil, err
+	}
+	signed, err := translog.OpenCheckpoint(note, t.keys, nil)
+	if err != nil {
+		return nil, c.found(store.LogCheckpoint, t.stored.CheckpointID(), err.Error())
+	}
+	return &signed.Checkpoint, nil
+}
+
+// checkpoints compares the trees with the newest checkpoint and with those that
+// are known from elsewhere.
+func (c *logCheck) checkpoints() error {
+	for i := range c.trees {
+		if t := &c.trees[i]; t.present {
+			if err := c.published(t); err != nil {
+				return err
+			}
+		}
+	}
+	for _, earlier := range c.earlier {
+		if err := c.knownElsewhere(earlier); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const newestCheckpoint = "newest"
-
-// published checks the newest checkpoint that is published.
-func (c *logCheck) published() error {
-	note, err := c.stored.Checkpoint()
+// published checks the newest checkpoint of the present epoch.
+func (c *logCheck) published(t *epochTree) error {
+	published, err := c.checkpoint(t)
 	if err != nil {
 		return err
 	}
-	if note == nil {
-		if c.standing.Published == 0 {
+	name, size := t.stored.CheckpointID(), c.standing.Published
+	if published == nil {
+		if size == 0 {
 			return nil
 		}
-		return c.found(store.LogCheckpoint, newestCheckpoint, fmt.Sprintf("it is missing: one of %d entries was published", c.standing.Published))
+		return c.found(store.LogCheckpoint, name, fmt.Sprintf("it is missing, or not ours: one of %d entries was published", size))
 	}
-	checkpoint, err := openCheckpoint(note, c.audit.LogKeys)
-	if err != nil {
-		return c.found(store.LogCheckpoint, newestCheckpoint, err.Error())
-	}
-	if size := c.standing.Published; size != 0 && size != checkpoint.Size {
-		what := fmt.Sprintf("it is of %d entries, and the newest that was published of %d: it was put back from an earlier time", checkpoint.Size, size)
-		if err := c.found(store.LogCheckpoint, newestCheckpoint, what); err != nil {
+	if size != 0 && size != published.Size {
+		what := fmt.Sprintf("it is of %d entries, and the newest that was published of %d: it was put back from an earlier time", published.Size, size)
+		if err := c.found(store.LogCheckpoint, name, what); err != nil {
 			return err
 		}
 	}
-	return c.continues(checkpoint.Head, newestCheckpoint)
+	return c.continues(t, published.Head, name)
 }
 
-// openCheckpoint reads a note; without keys its signatures are not verified.
-func openCheckpoint(note []byte, keys translog.Keys) (translog.Checkpoint, error) {
-	if len(keys) == 0 {
-		text, _, _ := bytes.Cut(note, []byte("\n\n"))
-		return translog.ParseCheckpoint(string(text) + "\n")
-	}
-	signed, err := translog.OpenCheckpoint(note, keys, nil)
-	if err != nil {
-		return translog.Checkpoint{}, err
-	}
-	return signed.Checkpoint, nil
+// earlierCheckpoint is one that was opened.
+type earlierCheckpoint struct {
+	name string
+	translog.Checkpoint
 }
 
-// continues checks that the tree continues an earlier one.
-func (c *logCheck) continues(earlier translog.Head, name string) error {
-	now := c.standing.Head
-	if earlier.Size > now.Size {
-		return c.found(store.LogCheckpoint, name, fmt.Sprintf("it was signed when the log had %d entries, and now it has %d: the newest ones are missing, the database is from an earlier time", earlier.Size, now.Size))
+// openEarlier verifies the signatures of checkpoints that are known from elsewhere.
+func (c *logCheck) openEarlier() error {
+	var keys translog.Keys
+	for i := range c.trees {
+		keys = append(keys, c.trees[i].keys...)
 	}
-	root, err := translog.RootAt(c.stored, now, earlier.Size)
+	for _, e := range c.audit.Earlier {
+		signed, err := translog.OpenCheckpoint(e.Note, keys, nil)
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.Name, err)
+		}
+		c.earlier = append(c.earlier, earlierCheckpoint{e.Name, signed.Checkpoint})
+	}
+	return nil
+}
+
+func (c *logCheck) knownElsewhere(e earlierCheckpoint) error {
+	for i := range c.trees {
+		if t := &c.trees[i]; t.origin == e.Origin {
+			return c.continues(t, e.Head, e.name)
+		}
+	}
+	return c.found(store.LogCheckpoint, e.name, "it is of the log "+e.Origin+", which this installation does not have")
+}
+
+// continues checks that a tree continues an earlier one.
+func (c *logCheck) continues(t *epochTree, earlier translog.Head, name string) error {
+	if earlier.Size > t.head.Size {
+		return c.found(store.LogCheckpoint, name, fmt.Sprintf("it was signed when the log had %d entries, and now it has %d: the newest ones are missing, the database is from an earlier time", earlier.Size, t.head.Size))
+	}
+	root, err := translog.RootAt(t.stored, t.head, earlier.Size)
 	if err != nil {
 		return c.found(store.LogCheckpoint, name, "it cannot be told whether the log continues it: "+err.Error())
 	}

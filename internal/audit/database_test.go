@@ -207,7 +207,7 @@ func audited(t testing.TB, storeURL string, earlier ...audit.Earlier) (audit.Cou
 		return audit.Counts{}, []store.Finding{{Org: "instance", Kind: "sealed", What: err.Error()}}
 	}
 	defer opened.Close()
-	return run(t, &audit.Audit{Image: opened.Image, Keys: opened.Rows, LogKeys: opened.LogKeys, Earlier: earlier})
+	return run(t, &audit.Audit{Image: opened.Image, Keys: opened.Rows, Earlier: earlier})
 }
 
 // run audits and collects what is found.

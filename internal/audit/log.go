@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/ledger"
 	"latchkey/internal/store"
 	"latchkey/internal/translog"
@@ -21,15 +22,19 @@ import (
 // Entries are read once, by position. Their order in the tree differs from that
 // only where commits overlapped, so that few wait in memory for their turn.
 type logCheck struct {
-	audit    *Audit
-	stored   ledger.Stored
-	standing ledger.Standing
-	places   placeReader
-	waiting  map[int64]entry // read, and not found in the tree yet
-	orgs     map[string]*organizationLog
-	tree     treeCheck
-	sets     multisets
-	entries  pair // of activities: what the log has, and what belongs to a row
+	audit        *Audit
+	stored       ledger.Stored
+	standing     ledger.Standing
+	installation string // its id; entries about it are no organization's
+	trees        []epochTree
+	earlier      []earlierCheckpoint
+	next         int // the tree after the one that is being read
+	places       placeReader
+	waiting      map[int64]entry // read, and not found in the tree yet
+	orgs         map[string]*organizationLog
+	tree         treeCheck
+	sets         multisets
+	entries      pair // of activities: what the log has, and what belongs to a row
 }
 
 // entry is a row of the log. Opened is nil if it is not ours, which was reported.
@@ -55,16 +60,11 @@ func newLogCheck(a *Audit) *logCheck {
 }
 
 // run goes through all entries.
-func (c *logCheck) run(ctx context.Context) (err error) {
-	c.stored = storedLog(ctx, c.audit.Image, c.audit.inspector)
-	if c.standing, err = c.stored.Standing(); err != nil {
-		if err := c.found(store.LogState, "newest", unreadable); err != nil {
-			return err
-		}
+func (c *logCheck) run(ctx context.Context) error {
+	if err := c.begin(ctx); err != nil {
+		return err
 	}
-	c.places = placeReader{stored: c.stored, size: c.standing.Size, report: c.found}
-	c.tree = treeCheck{stored: c.stored, tree: new(translog.Tree), audit: c.audit, report: c.found}
-	err = c.audit.Image.Entries(ctx, func(row store.EntryRow) error {
+	err := c.audit.Image.Entries(ctx, func(row store.EntryRow) error {
 		c.audit.counts.Entries++
 		c.audit.step()
 		e, err := c.open(row)
@@ -74,19 +74,34 @@ func (c *logCheck) run(ctx context.Context) (err error) {
 		c.waiting[row.Position] = e
 		return c.advance(row.Position)
 	})
-	if err == nil {
-		err = c.advance(math.MaxInt64)
-	}
-	if err == nil {
-		err = c.rest()
-	}
-	if err == nil {
-		err = c.tree.end(c.standing)
-	}
-	if err == nil {
-		err = c.checkpoints()
+	for _, step := range []func() error{func() error { return c.advance(math.MaxInt64) }, c.rest, c.checkpoints} {
+		if err == nil {
+			err = step()
+		}
 	}
 	return err
+}
+
+// begin reads how far the log is.
+func (c *logCheck) begin(ctx context.Context) (err error) {
+	c.stored = storedLog(ctx, c.audit.Image, c.audit.inspector)
+	if c.standing, err = c.stored.Standing(); err != nil {
+		if err := c.found(store.LogState, "newest", unreadable); err != nil {
+			return err
+		}
+	}
+	known, err := c.audit.inspector.Installation(ctx, c.audit.Image)
+	if err != nil {
+		return err
+	}
+	if known == nil {
+		known = new(domain.Installation)
+	}
+	c.installation = known.ID
+	if err := c.epochs(known.Epochs); err != nil {
+		return err
+	}
+	return c.openEarlier()
 }
 
 // storedLog reads what is kept of the log in an image.
@@ -108,22 +123,34 @@ func (c *logCheck) open(row store.EntryRow) (entry, error) {
 	if found != nil {
 		return entry{row: row}, c.audit.report(*found)
 	}
-	if opened.Activity != "" {
+	if c.ofActivity(&row) {
 		c.entries.wanted = c.sets.plus(c.entries.wanted, entryElement(opened))
 	}
 	return entry{row, opened}, nil
+}
+
+// ofActivity reports whether an entry is about an activity. One about the
+// installation may have a name there.
+func (c *logCheck) ofActivity(row *store.EntryRow) bool {
+	return row.Activity != "" && row.Org != c.installation
 }
 
 func entryElement(e *store.LogEntry) element {
 	return element{e.Org, activityKind, e.Activity, strconv.FormatInt(e.Position, 10)}
 }
 
-// advance puts entries into the tree as far as they were read: up to a position.
+// advance puts entries into the trees as far as they were read: up to a position.
 func (c *logCheck) advance(read int64) error {
 	for {
 		place, index, ok, err := c.places.peek()
-		if err != nil || !ok {
+		if err != nil {
 			return err
+		}
+		if !ok {
+			if more, err := c.nextTree(); err != nil || !more {
+				return err
+			}
+			continue
 		}
 		e, there := c.waiting[place.Position]
 		if !there && place.Position > read {
@@ -141,8 +168,26 @@ func (c *logCheck) advance(read int64) error {
 	}
 }
 
+// nextTree ends a tree and begins with the next one, if there is one.
+func (c *logCheck) nextTree() (more bool, err error) {
+	if c.tree.tree != nil {
+		if err := c.tree.end(); err != nil {
+			return false, err
+		}
+		c.tree.tree = nil
+	}
+	if c.next == len(c.trees) {
+		return false, nil
+	}
+	t := c.trees[c.next]
+	c.next++
+	c.places = placeReader{epochTree: t, report: c.found, damaged: c.places.damaged}
+	c.tree = treeCheck{epochTree: t, tree: new(translog.Tree), audit: c.audit, report: c.found}
+	return true, nil
+}
+
 // place checks the entry at an index of the tree, and returns its leaf.
-func (c *logCheck) place(index int64, at ledger.Place, e entry, there bool) (leaf, error) {
+func (c *logCheck) place(index int64, at ledger.Placed, e entry, there bool) (leaf, error) {
 	l := leaf{org: e.row.Org, position: at.Position}
 	switch {
 	case !at.Known():
@@ -151,13 +196,15 @@ func (c *logCheck) place(index int64, at ledger.Place, e entry, there bool) (lea
 		return l, c.found("log entry", strconv.FormatInt(at.Position, 10), fmt.Sprintf("it is missing: it was entry %d of the tree", index))
 	}
 	o := c.organization(e.row.Org)
-	if want := o.sequence + 1; at.Sequence != want && !c.places.damaged {
+	// A new epoch begins with its own entry, which has a later number than those that
+	// the one before did not publish.
+	if want := o.sequence + 1; at.Sequence != want && !c.places.damaged && e.row.Org != c.installation {
 		what := fmt.Sprintf("it has number %d in its organization, after number %d: what was between is missing, or the order was changed", at.Sequence, want-1)
 		if err := c.audit.report(store.EntryFinding(&e.row, what)); err != nil {
 			return l, err
 		}
 	}
-	o.sequence = at.Sequence
+	o.sequence = max(o.sequence, at.Sequence)
 	if e.opened == nil {
 		return l, nil
 	}
@@ -176,7 +223,7 @@ func (c *logCheck) organization(org string) *organizationLog {
 // record reads what an entry says of its organization.
 func (c *logCheck) record(e entry, text string) error {
 	r, err := translog.ParseRecord(text)
-	if err != nil || r.OrganizationID != e.row.Org || r.ActivityID != e.row.Activity {
+	if err != nil || r.OrganizationID != e.row.Org || r.ActivityID != e.row.Activity && c.ofActivity(&e.row) {
 		return c.audit.report(store.EntryFinding(&e.row, "its record cannot be read, or is of another organization or activity"))
 	}
 	o := c.organization(e.row.Org)
@@ -221,23 +268,22 @@ func (c *logCheck) rest() error {
 
 // placeReader reads the places of entries in the tree, block by block.
 type placeReader struct {
-	stored  ledger.Stored
+	epochTree
 	report  func(kind, id, what string) error
-	size    int64
 	index   int64 // of the next place
-	block   []ledger.Place
+	block   []ledger.Placed
 	damaged bool // some block is
 }
 
 // peek returns the next place and its index; not ok: there are no more.
-func (r *placeReader) peek() (_ ledger.Place, index int64, ok bool, err error) {
-	if r.index >= r.size {
-		return ledger.Place{}, 0, false, nil
+func (r *placeReader) peek() (_ ledger.Placed, index int64, ok bool, err error) {
+	if r.index >= r.head.Size {
+		return ledger.Placed{}, 0, false, nil
 	}
 	at := int(r.index % translog.TileWidth)
 	if at == 0 && r.block == nil {
 		if err := r.read(); err != nil {
-			return ledger.Place{}, 0, false, err
+			return ledger.Placed{}, 0, false, err
 		}
 	}
 	return r.block[at], r.index, true, nil
@@ -256,11 +302,11 @@ func (r *placeReader) read() (err error) {
 	if r.block, err = r.stored.Block(n); err != nil {
 		return err
 	}
-	want := int(min(translog.TileWidth, r.size-r.index))
-	if got := len(r.block); got != want {
+	want := int(min(translog.TileWidth, r.head.Size-r.index))
+	if got := len(r.block); got < want || got > want && r.present {
 		r.damaged = true
-		r.block = append(r.block[:min(got, want)], make([]ledger.Place, want-min(got, want))...)
-		return r.report(store.LogBlock, ledger.BlockID(n), fmt.Sprintf("it has %d places of entries, and should have %d: it is missing, or was put back from an earlier time", got, want))
+		r.block = append(r.block[:min(got, want)], make([]ledger.Placed, want-min(got, want))...)
+		return r.report(store.LogBlock, r.stored.BlockID(n), fmt.Sprintf("it has %d places of entries, and should have %d: it is missing, or was put back from an earlier time", got, want))
 	}
 	return nil
 }

@@ -2,12 +2,15 @@ package audit_test
 
 import (
 	"bytes"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"latchkey/internal/audit"
 	"latchkey/internal/server"
+	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 	"latchkey/internal/test/servertest"
 	"latchkey/internal/translog"
@@ -117,18 +120,19 @@ func TestLog(t *testing.T) {
 	})
 }
 
-// checkpointOf is the newest one in some rows, opened with the keys of the log.
-func checkpointOf(t testing.TB, w *world, all tables) audit.Earlier {
+// checkpointOf is the newest one in some rows, and its size.
+func checkpointOf(t testing.TB, all tables) (audit.Earlier, int64) {
 	t.Helper()
 	it, ok := all.get(store.LogOrganization, store.LogCheckpoint, "newest")
 	if !ok {
 		t.Fatal("there is no checkpoint")
 	}
-	signed, err := translog.OpenCheckpoint(it.body[17:], w.logKeys, nil)
+	note := it.body[17:] // behind the mark
+	known, err := translog.PeekCheckpoint(note)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return audit.Earlier{Name: "since.txt", Checkpoint: signed.Checkpoint}
+	return audit.Earlier{Name: "since.txt", Note: note}, known.Size
 }
 
 // TestSince: the log continues what was signed earlier; one that is shorter, or
@@ -137,16 +141,19 @@ func checkpointOf(t testing.TB, w *world, all tables) audit.Earlier {
 func TestSince(t *testing.T) {
 	servertest.EachStore(t, func(t *testing.T, url string) {
 		w := newWorld(t, url)
-		old, newest := checkpointOf(t, w, w.earlier), checkpointOf(t, w, w.now)
-		if old.Size >= newest.Size {
-			t.Fatalf("a checkpoint of %d entries, and then one of %d", old.Size, newest.Size)
+		old, size := checkpointOf(t, w.earlier)
+		newest, more := checkpointOf(t, w.now)
+		if size >= more {
+			t.Fatalf("a checkpoint of %d entries, and then one of %d", size, more)
 		}
 		if _, found := audited(t, url, old, newest); len(found) > 0 {
 			t.Errorf("today's tree continues both: %+v", found)
 		}
-		fork := old
-		fork.Root[0] ^= 1
-		if _, found := audited(t, url, fork); len(found) != 1 || !strings.Contains(found[0].What, "a fork") || found[0].ID != "since.txt" {
+		forked, err := w.fork(t, translog.Head{Size: size, Root: translog.Hash{1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, found := audited(t, url, audit.Earlier{Name: "since.txt", Note: forked}); len(found) != 1 || !strings.Contains(found[0].What, "a fork") || found[0].ID != "since.txt" {
 			t.Errorf("a fork: %+v", found)
 		}
 		w.db.write(w.earlier)
@@ -157,6 +164,23 @@ func TestSince(t *testing.T) {
 			t.Errorf("a missing end: %+v", found)
 		}
 	})
+}
+
+// fork lets the log sign another tree, as an operator can who starts the server on
+// an older database.
+func (w *world) fork(t testing.TB, head translog.Head) ([]byte, error) {
+	t.Helper()
+	s, err := server.OpenStore(t.Context(), w.url)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := server.OpenKeys(t.Context(), s, &config.Config{MasterKey: servertest.MasterKey(t, w.url)}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	defer keys.Vault.Close()
+	defer s.Close()
+	return keys.LogKeys.SignCheckpoint(head, time.Now())
 }
 
 // TestLogWithoutKey audits the log of a backup alone: the tree is checked, and with

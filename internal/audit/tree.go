@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"strconv"
 
-	"latchkey/internal/ledger"
 	"latchkey/internal/store"
 	"latchkey/internal/translog"
 )
 
 // treeCheck computes the tree from its entries and compares the stored tiles.
 type treeCheck struct {
-	audit  *Audit
-	stored ledger.Stored
+	audit *Audit
+	epochTree
 	report func(kind, id, what string) error
 	tree   *translog.Tree
 	leaves []leaf // of a tile that is not full yet
@@ -79,11 +78,12 @@ func (c *treeCheck) read(level int, n int64, width int) ([]byte, error) {
 	if err != nil && !errors.Is(err, translog.ErrNoTile) {
 		return nil, err
 	}
-	if got := len(stored); got != width*translog.HashSize {
-		what := fmt.Sprintf("it has %d bytes, and should have %d: it is missing, or was put back from an earlier time", got, width*translog.HashSize)
-		return nil, c.report(store.LogTile, ledger.TileID(level, n), what)
+	want := width * translog.HashSize
+	if got := len(stored); got < want || got > want && c.present {
+		what := fmt.Sprintf("it has %d bytes, and should have %d: it is missing, or was put back from an earlier time", got, want)
+		return nil, c.report(store.LogTile, c.stored.TileID(level, n), what)
 	}
-	return stored, nil
+	return stored[:want], nil // an earlier epoch may have more, which it did not publish
 }
 
 func (c *treeCheck) compare(t translog.Tile) error {
@@ -91,11 +91,11 @@ func (c *treeCheck) compare(t translog.Tile) error {
 	if err != nil || stored == nil || bytes.Equal(stored, t.Data) {
 		return err
 	}
-	return c.report(store.LogTile, ledger.TileID(t.Level, t.N), "it does not follow from the tiles below it")
+	return c.report(store.LogTile, c.stored.TileID(t.Level, t.N), "it does not follow from the tiles below it")
 }
 
 // end compares the right edge and the root.
-func (c *treeCheck) end(standing ledger.Standing) error {
+func (c *treeCheck) end() error {
 	if len(c.leaves) > 0 {
 		if err := c.tile(); err != nil {
 			return err
@@ -116,8 +116,8 @@ func (c *treeCheck) end(standing ledger.Standing) error {
 			return err
 		}
 	}
-	if c.tree.Root() == standing.Root {
+	if c.tree.Root() == c.head.Root {
 		return nil
 	}
-	return c.report(store.LogState, "newest", fmt.Sprintf("the tree of %d entries has another root than the state of the log says", size))
+	return c.report(store.LogState, "newest", fmt.Sprintf("the tree of %d entries has another root than it had when it was written", size))
 }

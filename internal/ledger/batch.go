@@ -11,35 +11,53 @@ import (
 // batch is some entries on their way into the tree.
 type batch struct {
 	items     store.LogItems
-	first     int64            // the index of the first one
-	sequences map[string]int64 // what is known of organizations; not changed: the batch may fail
-	given     map[string]int64 // the newest number of each organization that has entries here
+	epoch     int64
+	first     int64                   // the index of the first one
+	sequences map[string]store.Logged // what is known of organizations; not changed: the batch may fail
+	given     map[string]store.Logged // what is new of each organization that has entries here
 	leaves    []translog.Hash
-	places    []Place
+	places    []place
 }
 
-// Place says which entry is at an index of the tree, and its number in the
+// place says which entry is at an index of the tree, and its number in the
 // organization.
-type Place struct {
-	Position, Sequence int64
+type place struct {
+	position, sequence int64
 }
 
 const placeSize = 16
 
-// add numbers entries and computes their leaves.
-func (b *batch) add(entries []store.LogEntry) error {
-	b.given = map[string]int64{}
-	for i := range entries {
-		e := &entries[i]
-		sequence, err := b.newest(e.Org)
-		if err != nil {
-			return err
+// numbered is an entry with its number in the organization; 0: it has none yet.
+type numbered struct {
+	entry    store.LogEntry
+	sequence int64
+}
+
+// unnumbered are entries that have no number yet, but for the one at a position.
+func unnumbered(entries []store.LogEntry, but int64) (all []numbered) {
+	for _, e := range entries {
+		if e.Position != but {
+			all = append(all, numbered{entry: e})
 		}
-		sequence++
-		b.given[e.Org] = sequence
-		b.places = append(b.places, Place{e.Position, sequence})
-		b.leaves = append(b.leaves, leaf(e, sequence))
 	}
+	return all
+}
+
+// add numbers an entry and computes its leaf.
+func (b *batch) add(n numbered) error {
+	e := &n.entry
+	logged, err := b.newest(e.Org)
+	if err != nil {
+		return err
+	}
+	if n.sequence == 0 {
+		logged.Sequence++
+		n.sequence = logged.Sequence
+	}
+	logged.Version = max(logged.Version, e.Version())
+	b.given[e.Org] = logged
+	b.places = append(b.places, place{e.Position, n.sequence})
+	b.leaves = append(b.leaves, leaf(e, n.sequence))
 	return nil
 }
 
@@ -47,32 +65,25 @@ func leaf(e *store.LogEntry, sequence int64) translog.Hash {
 	return translog.LeafHash(translog.EntryHash(e.Salt, e.Record(sequence)))
 }
 
-// newest is the number of the newest entry of an organization.
-func (b *batch) newest(org string) (int64, error) {
-	if sequence, ok := b.given[org]; ok {
-		return sequence, nil
+// newest is how much of an organization is in the tree, or comes before in the
+// batch.
+func (b *batch) newest(org string) (store.Logged, error) {
+	if logged, ok := b.given[org]; ok {
+		return logged, nil
 	}
-	if sequence, ok := b.sequences[org]; ok {
-		return sequence, nil
+	if logged, ok := b.sequences[org]; ok {
+		return logged, nil
 	}
-	body, err := b.items.Get(store.LogSequence, org)
-	if err != nil || body == nil {
-		return 0, err
-	}
-	sequence, ok := ParseSequence(body)
-	if !ok {
-		return 0, fmt.Errorf("ledger: the number of the newest entry of organization %s has %d bytes", org, len(body))
-	}
-	return sequence, nil
+	return b.items.Logged(org)
 }
 
 // write stores what belongs to the entries besides the state.
 func (b *batch) write(tiles []translog.Tile) error {
-	for org, sequence := range b.given {
-		b.items.Put(store.LogSequence, org, binary.BigEndian.AppendUint64(nil, uint64(sequence)))
+	for org, logged := range b.given {
+		b.items.PutLogged(org, logged)
 	}
 	for _, t := range tiles {
-		b.items.Put(store.LogTile, tileID(t.Level, t.N), t.Data)
+		b.items.Put(store.LogTile, epochID(b.epoch, tileID(t.Level, t.N)), t.Data)
 	}
 	return b.writeBlocks()
 }
@@ -83,7 +94,7 @@ func (b *batch) writeBlocks() error {
 		n, filled := index/translog.TileWidth, int(index%translog.TileWidth)
 		body := make([]byte, 0, translog.TileWidth*placeSize)
 		if filled > 0 {
-			stored, err := b.items.Get(store.LogBlock, blockID(n))
+			stored, err := b.items.Get(store.LogBlock, epochID(b.epoch, blockID(n)))
 			if err != nil {
 				return err
 			}
@@ -94,10 +105,10 @@ func (b *batch) writeBlocks() error {
 		}
 		take := min(translog.TileWidth-filled, len(rest))
 		for _, p := range rest[:take] {
-			body = binary.BigEndian.AppendUint64(body, uint64(p.Position))
-			body = binary.BigEndian.AppendUint64(body, uint64(p.Sequence))
+			body = binary.BigEndian.AppendUint64(body, uint64(p.position))
+			body = binary.BigEndian.AppendUint64(body, uint64(p.sequence))
 		}
-		b.items.Put(store.LogBlock, blockID(n), body)
+		b.items.Put(store.LogBlock, epochID(b.epoch, blockID(n)), body)
 		index, rest = index+int64(take), rest[take:]
 	}
 	return nil
@@ -106,11 +117,11 @@ func (b *batch) writeBlocks() error {
 func blockID(n int64) string { return fmt.Sprintf("%016x", n) }
 
 // placesOf reads a block.
-func placesOf(body []byte) []Place {
-	all := make([]Place, len(body)/placeSize)
+func placesOf(body []byte) []place {
+	all := make([]place, len(body)/placeSize)
 	for i := range all {
-		all[i].Position = int64(binary.BigEndian.Uint64(body[placeSize*i:]))
-		all[i].Sequence = int64(binary.BigEndian.Uint64(body[placeSize*i+8:]))
+		all[i].position = int64(binary.BigEndian.Uint64(body[placeSize*i:]))
+		all[i].sequence = int64(binary.BigEndian.Uint64(body[placeSize*i+8:]))
 	}
 	return all
 }

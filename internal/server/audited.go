@@ -9,7 +9,6 @@ import (
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
-	"latchkey/internal/translog"
 )
 
 // Audited is an installation as an audit reads it: what is stored at one moment,
@@ -17,8 +16,6 @@ import (
 type Audited struct {
 	Image store.Image
 	Rows  *vault.RowKeys
-	// LogKeys verify checkpoints; none: the log did not begin yet.
-	LogKeys translog.Keys
 	// Remembered is the newest checkpoint that is kept outside of the database,
 	// and Where the file; "": there is none.
 	Remembered, Where string
@@ -68,21 +65,14 @@ func (a *Audited) openKeys(ctx context.Context, remembered []byte) (err error) {
 	if a.Rows == nil {
 		return ErrNotAdopted
 	}
-	installation, err := store.NewInspector(a.Rows).Installation(ctx, a.Image)
-	if err != nil || installation == "" {
-		return err
-	}
-	keys, err := a.vault.LoadLogKeys(sealed, firstEpoch, "latchkey/"+installation)
-	if err != nil {
-		return err
-	}
-	if keys != nil {
-		a.LogKeys = keys.VerifierKeys()
-	}
 	if remembered == nil {
 		return nil
 	}
-	s := &State{keys: a.Rows, data: stateData{Format: 1, Installation: installation}}
+	installation, err := store.NewInspector(a.Rows).Installation(ctx, a.Image)
+	if err != nil || installation == nil {
+		return err
+	}
+	s := &State{keys: a.Rows, data: stateData{Format: 1, Installation: installation.ID}}
 	err = s.parse(a.Where, remembered)
 	a.Remembered = s.Checkpoint()
 	return err

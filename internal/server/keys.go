@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/ids"
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/keys/vault/unseal"
@@ -25,6 +26,9 @@ type KeyServices struct {
 	Decider    *decide.Decider
 	ServerKeys *vault.ServerKeys
 	LogKeys    *vault.LogKeys
+	// Epochs are the logs of the installation, the present one, of which LogKeys
+	// are, last.
+	Epochs []domain.LogEpoch
 	// Installation is the id of the installation.
 	Installation string
 	// State is what is remembered outside of the database.
@@ -50,10 +54,6 @@ func OpenKeys(ctx context.Context, s *store.Store, c *config.Config, log *slog.L
 	}
 	return keys, nil
 }
-
-// firstEpoch names the keys of the log. The log is called after the installation,
-// so that its name never changes with host or port.
-const firstEpoch = "1"
 
 func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logger) error {
 	var rows *vault.RowKeys
@@ -85,8 +85,7 @@ func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Con
 			return err
 		}
 		keys.Installation = known.ID
-		keys.LogKeys, err = keys.Vault.LoadOrCreateLogKeys(tx.Ciphertexts(), firstEpoch, "latchkey/"+known.ID)
-		return err
+		return keys.openLog(tx, known, c.Log.Origin)
 	})
 	if err != nil {
 		return err

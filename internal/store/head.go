@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"maps"
 	"math/bits"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 
@@ -96,27 +97,29 @@ func (h *head) seal(key *vault.RowKey) (Change, error) {
 	return Change{Kind: headKind, ID: headID, Body: sealed}, err
 }
 
-// versionSize is how much of a state digest is the version. Entries of commits
-// that only append may come into the log after those of a newer state: the version
-// says which one is the newest.
-const versionSize = 8
+// stateVersionDigits is how many hex digits of a state digest are the version.
+const stateVersionDigits = 16
 
-// stateDigest is what the log says of the state that a head stands for: the
-// version, and a code that says nothing to those who have no key.
+// stateDigest is what the log says of the state that a head stands for: the version
+// of the organization, by which an older state is known (see [Tx.checkLogged]), and
+// a mark of the head, which says nothing to those who have no key.
 func stateDigest(key *vault.RowKey, version int64, plain []byte) string {
-	mark := key.Mark([]byte("latchkey state 1"), plain)
+	mark := key.Mark([]byte("latchkey state 2"), plain)
 	digest := binary.BigEndian.AppendUint64(nil, uint64(version))
-	return hex.EncodeToString(append(digest, mark[versionSize:]...))
+	return hex.EncodeToString(append(digest, mark[:32-len(digest)]...))
 }
 
 // StateVersion is the version of an organization of which a record of the log
 // speaks, 0 for none.
 func StateVersion(stateDigest string) int64 {
-	digest, err := hex.DecodeString(stateDigest)
-	if err != nil || len(digest) < versionSize {
+	if len(stateDigest) < stateVersionDigits {
 		return 0
 	}
-	return int64(binary.BigEndian.Uint64(digest))
+	version, err := strconv.ParseInt(stateDigest[:stateVersionDigits], 16, 64)
+	if err != nil {
+		return 0
+	}
+	return version
 }
 
 // headless organizations hold nothing but rows that no version guards.
@@ -154,6 +157,9 @@ func (tx *Tx) head() (*head, error) {
 			what = isGone
 		}
 		return nil, tx.store.found(Finding{tx.org, headKind, headID, what})
+	}
+	if err := tx.checkLogged(found); err != nil {
+		return nil, err
 	}
 	tx.snapshot.head.Store(found)
 	return found, nil

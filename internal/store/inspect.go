@@ -103,16 +103,21 @@ func (i *Inspector) State(org string, sealed []byte) (digest string, ok bool, er
 	return h.digest, true, nil
 }
 
-// Installation is the id of the installation; "" when there is none that is ours.
-func (i *Inspector) Installation(ctx context.Context, image Image) (id string, err error) {
+// Installation is the record of the installation, nil when there is none that is
+// ours.
+func (i *Inspector) Installation(ctx context.Context, image Image) (found *domain.Installation, err error) {
 	err = image.Items(ctx, instanceOrg, installations.Name, func(org, kind string, item Item) error {
-		if _, ours, err := i.Open(org, kind, item); err != nil || !ours {
+		body, ours, err := i.Open(org, kind, item)
+		if err != nil || !ours {
 			return err
 		}
-		id = item.ID
+		record := new(domain.Installation)
+		if json.Unmarshal(body, record) == nil { // else it is reported with the rows
+			found = record
+		}
 		return nil
 	})
-	return id, err
+	return found, err
 }
 
 // LogItem reads an item of what is kept of the tree; nil: there is none that is

@@ -17,7 +17,7 @@ import (
 // in the organization and the place in the tree follow later, in the order in
 // which commits became visible: package ledger gives them.
 
-// Kinds of entries that are not about an activity.
+// Kinds of entries about an organization that are not about an activity.
 const (
 	LogCreated = "ORGANIZATION_CREATED"
 	LogChanged = "ORGANIZATION_CHANGED" // by the server itself: something expired, or a counter went on
@@ -45,7 +45,7 @@ func (tx *Tx) entries(c *Commit) (all []Entry, err error) {
 			return nil, err
 		}
 	}
-	return all, nil
+	return tx.appendNotes(all)
 }
 
 func (tx *Tx) appendEntry(all []Entry) ([]Entry, error) {
@@ -71,11 +71,13 @@ func (tx *Tx) appendEntry(all []Entry) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(all, newEntry(rows.key, &r)), nil
+	return append(all, newEntry(rows.key, &r, r.ActivityID)), nil
 }
 
-func newEntry(key *vault.RowKey, r *translog.Record) Entry {
-	e := Entry{Org: r.OrganizationID, Activity: r.ActivityID}
+// newEntry makes an entry that can be found by a name: the id of its activity, or
+// what [Note.Name] says.
+func newEntry(key *vault.RowKey, r *translog.Record, name string) Entry {
+	e := Entry{Org: r.OrganizationID, Activity: name}
 	body := make([]byte, saltSize, 1024)
 	rand.Read(body) // never fails: it ends the program instead
 	body = r.AppendText(body)
@@ -105,6 +107,12 @@ func (e *LogEntry) Record(sequence int64) []byte {
 	text = append(append(text, before...), `,"sequence":`...)
 	text = append(strconv.AppendInt(text, sequence, 10), ',')
 	return append(text, after...)
+}
+
+// Version is that of the organization's head of which the entry speaks; 0: of none.
+func (e *LogEntry) Version() int64 {
+	_, digest, _ := bytes.Cut(e.unnumbered, []byte(`,"stateDigest":"`))
+	return StateVersion(string(digest))
 }
 
 // LogReader reads the entries of the log, each once, in the order in which they

@@ -20,6 +20,7 @@ import (
 	"hash/maphash"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"latchkey/internal/fault"
@@ -51,6 +52,8 @@ type Store struct {
 	// keys mark the rows; nil until [Store.Bootstrap].
 	keys      *vault.RowKeys
 	onFinding func(Finding)
+	// held is why nothing may be changed; nil: it may.
+	held atomic.Pointer[fault.Error]
 }
 
 // New returns a store over a driver, which it owns from then on.
@@ -128,6 +131,9 @@ func (s *Store) commit(ctx context.Context, tx *Tx) error {
 	if commit == nil {
 		return tx.duringCommit()
 	}
+	if held := s.held.Load(); held != nil {
+		return held
+	}
 	var failed error
 	commit.During = func() { failed = tx.duringCommit() }
 	if err := s.markAll(commit); err != nil {
@@ -144,6 +150,10 @@ func (s *Store) commit(ctx context.Context, tx *Tx) error {
 	}
 	return cmp.Or(err, failed)
 }
+
+// Hold refuses everything from now on that would change what is stored. What is
+// there can be read.
+func (s *Store) Hold(why *fault.Error) { s.held.Store(why) }
 
 // readResult is the result of a transaction that commits nothing: err, unless it
 // may have read a mixture of two versions; then it has to run again.

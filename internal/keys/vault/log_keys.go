@@ -44,24 +44,6 @@ func (v *Vault) LoadOrCreateLogKeys(s CiphertextStore, epoch, origin string) (*L
 		seeds.Wipe()
 		return nil, err
 	}
-	return v.holdLogKeys(seeds, epoch, origin)
-}
-
-// LoadLogKeys reads the keys of an epoch; nil: there are none.
-func (v *Vault) LoadLogKeys(s CiphertextStore, epoch, origin string) (*LogKeys, error) {
-	if err := v.enter(); err != nil {
-		return nil, err
-	}
-	defer v.leave()
-	d := &sealedStore{vault: v, org: Instance, ciphertexts: s}
-	seeds, err := d.get(kindLogKeys, epoch)
-	if err != nil || seeds == nil {
-		return nil, err
-	}
-	return v.holdLogKeys(seeds, epoch, origin)
-}
-
-func (v *Vault) holdLogKeys(seeds *secret.Bytes, epoch, origin string) (_ *LogKeys, err error) {
 	k := &LogKeys{vault: v, seeds: seeds, last: translog.EmptyHead()}
 	if k.keys, err = logVerifiers(seeds, origin); err != nil {
 		seeds.Wipe()
