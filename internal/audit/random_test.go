@@ -53,7 +53,7 @@ func TestRandomChanges(t *testing.T) {
 	})
 }
 
-func number(t *testing.T, variable string, otherwise int) int {
+func number(t testing.TB, variable string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(variable)
 	if text == "" {
