@@ -27,6 +27,8 @@ type restoreCommand struct {
 	From    string `required:"" placeholder:"FILE" help:"File that 'latchkey backup' made."`
 	SHA256  string `name:"sha256" placeholder:"HEX" help:"Refuse a file with another SHA-256 than 'latchkey backup' printed."`
 	Replace bool   `help:"Put a database that is already there aside."`
+
+	NewEpoch bool `help:"Begin a new log: for a backup that is older than what the server has signed since. Needs the master key."`
 }
 
 // Run copies the database of a server, which may be running.
@@ -58,7 +60,8 @@ func (cmd restoreCommand) Run(ctx context.Context) error {
 	path, ok := strings.CutPrefix(to.Store, "sqlite:")
 	if !ok {
 		return usePostgres(to.Store, "Run, into an empty database", func(url string) string {
-			return "pg_restore --exit-on-error --single-transaction --no-owner --dbname=" + quote(url) + " " + quote(cmd.From)
+			return "pg_restore --exit-on-error --single-transaction --no-owner --dbname=" + quote(url) + " " + quote(cmd.From) +
+				"\n\nand, because what it holds is older than what the servers have signed since,\n\n  latchkey log new-epoch --config FILE"
 		})
 	}
 	state := server.StateFile(to)
@@ -78,6 +81,14 @@ func (cmd restoreCommand) Run(ctx context.Context) error {
 	}
 	if aside != "" {
 		fmt.Fprintf(os.Stderr, "The database that was there is now %s.\n", aside)
+	}
+	if err := server.LeaveRestored(to, s.SHA256); err != nil {
+		return err
+	}
+	if cmd.NewEpoch {
+		if err := newEpoch(ctx, to); err != nil {
+			return fmt.Errorf("the backup is in place, but the new log has not begun; run latchkey log new-epoch: %w", err)
+		}
 	}
 	return printJSON(describeFile(path, s))
 }

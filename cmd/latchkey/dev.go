@@ -22,12 +22,15 @@ import (
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
+	"latchkey/internal/translog"
 )
 
 type devCommand struct {
 	Listen string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; port 0 picks a free one. Default: ${default}."`
 	Data   string `default:"./latchkey-data" placeholder:"DIR" help:"Folder for everything that the server keeps. Default: ${default}."`
 	Store  string `placeholder:"URL" help:"Store: sqlite:PATH or postgres://…. Default: SQLite inside the data folder."`
+
+	Witness []string `sep:"none" placeholder:"URL=VKEY" help:"Witness that cosigns checkpoints of the log: its address and a verifier key of it, or @FILE with some, one a line. May be repeated."`
 }
 
 // devFile is DATA/dev.json. Scripts rely on its members.
@@ -51,6 +54,11 @@ func (cmd devCommand) Run(ctx context.Context) error {
 		c.Store = dataStore(cmd.Data)
 	}
 	c.MasterKey = dataMasterKey(cmd.Data)
+	witnesses, err := readWitnesses(cmd.Witness)
+	if err != nil {
+		return err
+	}
+	c.Log.Witnesses = witnesses
 	// It also makes the data folder, for the messages.
 	bound, err := server.Bind(&c)
 	if err != nil {
@@ -120,6 +128,22 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server
 	}
 	cmd.greet(c, file, address)
 	return srv.Run(ctx)
+}
+
+// readWitnesses reads what --witness says.
+func readWitnesses(given []string) (all []config.Witness, err error) {
+	for _, text := range given {
+		url, key, found := strings.Cut(text, "=")
+		if !found {
+			return nil, errors.New("--witness must be URL=VKEY: the address of a witness, and its verifier key or @FILE with some")
+		}
+		keys, err := readKeys([]string{key}, translog.ParseWitnessKeys)
+		if err != nil {
+			return nil, fmt.Errorf("--witness: %w", err)
+		}
+		all = append(all, config.Witness{URL: url, Key: strings.Join(keys.Texts(), " ")})
+	}
+	return all, nil
 }
 
 // dataStore is the store of a data folder.

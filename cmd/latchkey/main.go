@@ -38,6 +38,7 @@ type commands struct {
 
 	Backup  backupCommand  `cmd:"" help:"Copy the embedded database of a server, running or not."`
 	Restore restoreCommand `cmd:"" help:"Put a backup in place of the embedded database."`
+	Log     logCommand     `cmd:"" help:"Look after the transparency log."`
 	Audit   auditCommand   `cmd:"" help:"Check what a server has stored, and what its log proves."`
 	Witness witnessCommand `cmd:"" help:"Run a witness: it cosigns the checkpoints of logs that only ever grow."`
 

@@ -48,6 +48,11 @@ func TestScripts(t *testing.T) {
 			"mode":    mode,
 			"envfile": envfile,
 			"serving": serving,
+			"unready": unready,
+			// wellknown DIR FILE: the keys of the log of a dev server.
+			"wellknown": wellknown,
+			// cosigned DIR NAME: a witness has cosigned its newest checkpoint.
+			"cosigned": cosigned,
 			"message": message,
 			"logged":  logged,
 			"receipt": receipt,
@@ -55,6 +60,7 @@ func TestScripts(t *testing.T) {
 			// witnesskeys DIR: the keys of a witness.
 			"witnesskeys": witnesskeys,
 			"sql":         runSQL,
+			"checkpoint":  checkpoint,
 			// postgres makes a database: its URL is $POSTGRES.
 			"postgres": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("POSTGRES", pgtest.URL(t)) },
 		},

@@ -69,6 +69,19 @@ type KnownOrganization struct {
 // changes.
 type Installation struct {
 	ID string `json:"id"`
+	// Epochs are the logs that the installation has had, the present one last.
+	Epochs []LogEpoch `json:"epochs,omitempty"`
+}
+
+// LogEpoch is one log of the installation: from its beginning until an older state
+// of the database was made the present one, or its keys were replaced.
+type LogEpoch struct {
+	Number       int64    `json:"number"` // from 1, not without gaps
+	Origin       string   `json:"origin"`
+	VerifierKeys []string `json:"verifierKeys"`
+	BeganMs      int64    `json:"beganMs"`
+	// Previous is the last known checkpoint of the log before, with its signatures.
+	Previous string `json:"previous,omitempty"`
 }
 
 // HasFeature reports whether the organization has the feature switched on.

@@ -11,12 +11,12 @@ import (
 // batch is some entries on their way into the tree.
 type batch struct {
 	items     store.LogItems
-	first     int64            // the index of the first one
-	sequences map[string]int64 // what is known of organizations; not changed: the batch may fail
-	given     map[string]int64 // the newest number of each organization that has entries here
+	epoch     int64
+	first     int64                   // the index of the first one
+	sequences map[string]store.Logged // what is known of organizations; not changed: the batch may fail
+	given     map[string]store.Logged // what is new of each organization that has entries here
 	leaves    []translog.Hash
 	places    []place
-	epoch     int64
 	parent    func(org string) (string, error)
 	lists     map[List][]Listed
 }
@@ -29,23 +29,40 @@ type place struct {
 
 const placeSize = 16
 
-// add numbers entries and computes their leaves.
-func (b *batch) add(entries []store.LogEntry) error {
-	b.given, b.lists = map[string]int64{}, map[List][]Listed{}
-	for i := range entries {
-		e := &entries[i]
-		sequence, err := b.newest(e.Org)
-		if err != nil {
-			return err
+// numbered is an entry with its number in the organization; 0: it has none yet.
+type numbered struct {
+	entry    store.LogEntry
+	sequence int64
+}
+
+// unnumbered are entries that have no number yet, but for the one at a position.
+func unnumbered(entries []store.LogEntry, but int64) (all []numbered) {
+	for _, e := range entries {
+		if e.Position != but {
+			all = append(all, numbered{entry: e})
 		}
-		sequence++
-		b.given[e.Org] = sequence
+	}
+	return all
+}
+
+// add numbers an entry and computes its leaf.
+func (b *batch) add(n numbered) error {
+	e := &n.entry
+	logged, err := b.newest(e.Org)
+	if err != nil {
+		return err
+	}
+	if n.sequence == 0 { // else an earlier epoch has numbered and listed it
+		logged.Sequence++
+		n.sequence = logged.Sequence
 		if err := b.list(e, b.first+int64(len(b.places))); err != nil {
 			return err
 		}
-		b.places = append(b.places, place{e.Position, sequence})
-		b.leaves = append(b.leaves, leaf(e, sequence))
 	}
+	logged.Version = max(logged.Version, e.Version())
+	b.given[e.Org] = logged
+	b.places = append(b.places, place{e.Position, n.sequence})
+	b.leaves = append(b.leaves, leaf(e, n.sequence))
 	return nil
 }
 
@@ -53,31 +70,25 @@ func leaf(e *store.LogEntry, sequence int64) translog.Hash {
 	return translog.LeafHash(translog.EntryHash(e.Salt, e.Record(sequence)))
 }
 
-// newest is the number of the newest entry of an organization.
-func (b *batch) newest(org string) (int64, error) {
-	if sequence, ok := b.given[org]; ok {
-		return sequence, nil
+// newest is how much of an organization is in the tree, or comes before in the
+// batch.
+func (b *batch) newest(org string) (store.Logged, error) {
+	if logged, ok := b.given[org]; ok {
+		return logged, nil
 	}
-	if sequence, ok := b.sequences[org]; ok {
-		return sequence, nil
+	if logged, ok := b.sequences[org]; ok {
+		return logged, nil
 	}
-	body, err := b.items.Get(store.LogSequence, org)
-	if err != nil || body == nil {
-		return 0, err
-	}
-	if len(body) != 8 {
-		return 0, fmt.Errorf("ledger: the number of the newest entry of organization %s has %d bytes", org, len(body))
-	}
-	return int64(binary.BigEndian.Uint64(body)), nil
+	return b.items.Logged(org)
 }
 
 // write stores what belongs to the entries besides the state.
 func (b *batch) write(tiles []translog.Tile) error {
-	for org, sequence := range b.given {
-		b.items.Put(store.LogSequence, org, binary.BigEndian.AppendUint64(nil, uint64(sequence)))
+	for org, logged := range b.given {
+		b.items.PutLogged(org, logged)
 	}
 	for _, t := range tiles {
-		b.items.Put(store.LogTile, tileID(t.Level, t.N), t.Data)
+		b.items.Put(store.LogTile, epochID(b.epoch, tileID(t.Level, t.N)), t.Data)
 	}
 	b.writeLists()
 	return b.writeBlocks()
@@ -89,7 +100,7 @@ func (b *batch) writeBlocks() error {
 		n, filled := index/translog.TileWidth, int(index%translog.TileWidth)
 		body := make([]byte, 0, translog.TileWidth*placeSize)
 		if filled > 0 {
-			stored, err := b.items.Get(store.LogBlock, blockID(n))
+			stored, err := b.items.Get(store.LogBlock, epochID(b.epoch, blockID(n)))
 			if err != nil {
 				return err
 			}
@@ -103,7 +114,7 @@ func (b *batch) writeBlocks() error {
 			body = binary.BigEndian.AppendUint64(body, uint64(p.position))
 			body = binary.BigEndian.AppendUint64(body, uint64(p.sequence))
 		}
-		b.items.Put(store.LogBlock, blockID(n), body)
+		b.items.Put(store.LogBlock, epochID(b.epoch, blockID(n)), body)
 		index, rest = index+int64(take), rest[take:]
 	}
 	return nil

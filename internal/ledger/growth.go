@@ -49,13 +49,13 @@ func (l *Ledger) notice(end Point) {
 func (l *Ledger) End(ctx context.Context) (Point, error) {
 	text, err := l.Store.LogItem(ctx, store.LogState, newest)
 	if err != nil || text == nil {
-		return Point{Epoch: l.Epoch}, err
+		return Point{Epoch: l.epoch().Number}, err
 	}
 	var now state
 	if err := json.Unmarshal(text, &now); err != nil {
 		return Point{}, err
 	}
-	return Point{l.Epoch, now.Size}, nil
+	return Point{now.epoch(), now.Size}, nil
 }
 
 // After is the point after the newest entry of an activity, [ErrNotYet] while that
@@ -68,12 +68,11 @@ func (l *Ledger) After(ctx context.Context, org, activity string) (Point, error)
 	if len(entries) == 0 {
 		return Point{}, ErrNoEntry
 	}
-	end, err := l.End(ctx)
+	at, err := l.find(ctx, entries[len(entries)-1].Position)
 	if err != nil {
 		return Point{}, err
 	}
-	index, _, err := l.find(ctx, entries[len(entries)-1].Position, end.Index)
-	return Point{l.Epoch, index + 1}, err
+	return Point{at.epoch.Number, at.index}.Next(), nil
 }
 
 // clocksDiffer is by how much the times of entries may be out of order: servers
@@ -89,7 +88,7 @@ func (l *Ledger) Since(ctx context.Context, t time.Time) (Point, error) {
 	}
 	from := t.Add(-clocksDiffer).UnixMilli()
 	index := sort.Search(int(end.Index), func(n int) bool {
-		at, failed := l.timeMs(ctx, int64(n))
+		at, failed := l.timeMs(ctx, Point{end.Epoch, int64(n)})
 		if failed != nil {
 			err = failed
 		}
@@ -101,13 +100,13 @@ func (l *Ledger) Since(ctx context.Context, t time.Time) (Point, error) {
 	return Point{end.Epoch, int64(index)}, err
 }
 
-// timeMs is the time of the entry at an index; 0: it is gone.
-func (l *Ledger) timeMs(ctx context.Context, index int64) (int64, error) {
-	body, err := l.Store.LogItem(ctx, store.LogBlock, blockID(index/translog.TileWidth))
+// timeMs is the time of the entry at a point; 0: it is gone.
+func (l *Ledger) timeMs(ctx context.Context, p Point) (int64, error) {
+	body, err := l.Store.LogItem(ctx, store.LogBlock, epochID(p.Epoch, blockID(p.Index/translog.TileWidth)))
 	if err != nil {
 		return 0, err
 	}
-	places, at := placesOf(body), int(index%translog.TileWidth)
+	places, at := placesOf(body), int(p.Index%translog.TileWidth)
 	if at >= len(places) {
 		return 0, nil
 	}
@@ -125,5 +124,10 @@ func (l *Ledger) Name(epoch int64) (string, bool) {
 	if epoch == 0 {
 		return "", true // before everything
 	}
-	return l.Keys.VerifierKeys().Texts()[0], epoch == l.Epoch
+	for i := range l.Epochs {
+		if l.Epochs[i].Number == epoch {
+			return l.Epochs[i].VerifierKeys[0], true
+		}
+	}
+	return "", false
 }

@@ -175,7 +175,7 @@ func (l *Ledger) Parent(ctx context.Context, org string) (string, error) {
 func (l *Ledger) Between(ctx context.Context, from, to Point) (lists map[List]bool, err error) {
 	lists = map[List]bool{}
 	for n := from.Index / translog.TileWidth; n*translog.TileWidth < to.Index; n++ {
-		body, err := l.Store.LogItem(ctx, store.LogBlock, blockID(n))
+		body, err := l.Store.LogItem(ctx, store.LogBlock, epochID(from.Epoch, blockID(n)))
 		if err != nil {
 			return nil, err
 		}

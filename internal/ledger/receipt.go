@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/go-json-experiment/json"
-
+	"latchkey/internal/domain"
 	"latchkey/internal/store"
 	"latchkey/internal/translog"
 )
@@ -20,22 +18,27 @@ var (
 	ErrNotYet = errors.New("ledger: the entry is in no published checkpoint yet")
 )
 
-// Checkpoint is the newest that is published; nil: none is.
+// Checkpoint is the newest of the present epoch that is published; nil: none is.
 func (l *Ledger) Checkpoint(ctx context.Context) ([]byte, error) {
-	return l.Store.LogItem(ctx, store.LogCheckpoint, newest)
+	return Published(ctx, l.Store, l.epoch().Number)
+}
+
+// Published is the newest checkpoint of an epoch that is published; nil: none is.
+func Published(ctx context.Context, s *store.Store, epoch int64) ([]byte, error) {
+	return s.LogItem(ctx, store.LogCheckpoint, epochID(epoch, newest))
 }
 
 // Tile is a tile of the published tree, [translog.ErrNoTile] if it has none with
 // so many hashes.
 func (l *Ledger) Tile(ctx context.Context, level int, n int64, width int) ([]byte, error) {
-	signed, err := l.checkpoint(ctx)
+	signed, err := l.checkpoint(ctx, l.epoch())
 	if err != nil {
 		return nil, err
 	}
 	if signed == nil || width < 1 || n < 0 || n*translog.TileWidth+int64(width) > signed.Size>>(translog.TileHeight*level) {
 		return nil, translog.ErrNoTile
 	}
-	data, err := storedTiles{ctx, l.Store}.Tile(level, n, width)
+	data, err := storedTiles{ctx, l.Store, l.epoch().Number}.Tile(level, n, width)
 	if err == nil && len(data) < width*translog.HashSize {
 		err = translog.ErrNoTile
 	}
@@ -57,18 +60,19 @@ func (l *Ledger) Receipt(ctx context.Context, org, activity, status string) (tra
 	if err != nil {
 		return none, err
 	}
-	signed, err := l.checkpoint(ctx)
+	at, err := l.find(ctx, entry.Position)
 	if err != nil {
 		return none, err
 	}
-	if signed == nil {
+	signed, err := l.checkpoint(ctx, at.epoch)
+	if err != nil {
+		return none, err
+	}
+	if signed == nil || at.index >= signed.Size {
 		return none, ErrNotYet
 	}
-	index, sequence, err := l.find(ctx, entry.Position, signed.Size)
-	if err != nil {
-		return none, err
-	}
-	proof, err := translog.ProveInclusion(storedTiles{ctx, l.Store}, signed.Head, index)
+	index, sequence := at.index, at.sequence
+	proof, err := translog.ProveInclusion(storedTiles{ctx, l.Store, at.epoch.Number}, signed.Head, index)
 	if err != nil {
 		return none, err
 	}
@@ -93,69 +97,31 @@ func choose(entries []store.LogEntry, status string) (*store.LogEntry, error) {
 	return nil, ErrNoEntry
 }
 
-func (l *Ledger) checkpoint(ctx context.Context) (*translog.Signed, error) {
-	note, err := l.Checkpoint(ctx)
+// checkpoint is the newest of an epoch that is published; nil: none is.
+func (l *Ledger) checkpoint(ctx context.Context, of *domain.LogEpoch) (*translog.Signed, error) {
+	note, err := Published(ctx, l.Store, of.Number)
 	if err != nil || note == nil {
 		return nil, err
 	}
-	return translog.OpenCheckpoint(note, l.Keys.VerifierKeys(), nil)
+	return l.open(note, of)
 }
 
-// find returns where in a tree of size the entry at a position is.
-func (l *Ledger) find(ctx context.Context, position, size int64) (index, sequence int64, err error) {
-	text, err := l.Store.LogItem(ctx, store.LogState, newest)
+// open reads a checkpoint of an epoch, with the cosignatures of the witnesses.
+func (l *Ledger) open(note []byte, of *domain.LogEpoch) (*translog.Signed, error) {
+	keys, err := translog.ParseKeys(of.VerifierKeys...)
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
-	var now state
-	if text != nil {
-		if err := json.Unmarshal(text, &now); err != nil {
-			return 0, 0, err
-		}
-	}
-	waits := slices.ContainsFunc(now.Place.Missing, func(m store.Missing) bool { return m.Position == position })
-	if waits || position > now.Place.Position {
-		return 0, 0, ErrNotYet
-	}
-	index, sequence, err = l.search(ctx, position, now.Size)
-	if err == nil && index >= size {
-		err = ErrNotYet
-	}
-	return index, sequence, err
+	return translog.OpenCheckpoint(note, keys, l.witnessKeys())
 }
 
-// search looks for the entry at a position that is in the tree. An index is below
-// its position by as many as transactions took that came to nothing, and above by
-// as many as overtook it: both are few, so it is looked for from there on in both
-// directions.
-func (l *Ledger) search(ctx context.Context, position, size int64) (index, sequence int64, err error) {
-	last := (size - 1) / translog.TileWidth
-	guess := min((position-1)/translog.TileWidth, last)
-	for distance := int64(0); distance <= last; distance++ {
-		for _, n := range slices.Compact([]int64{guess - distance, guess + distance}) {
-			if n < 0 || n > last {
-				continue
-			}
-			body, err := l.Store.LogItem(ctx, store.LogBlock, blockID(n))
-			if err != nil {
-				return 0, 0, err
-			}
-			for i, p := range placesOf(body) {
-				if p.position == position {
-					return n*translog.TileWidth + int64(i), p.sequence, nil
-				}
-			}
-		}
-	}
-	return 0, 0, fmt.Errorf("ledger: the entry at position %d was put into the tree and is not found in it", position)
-}
-
-// storedTiles reads tiles outside a transaction.
+// storedTiles reads tiles of an epoch outside a transaction.
 type storedTiles struct {
 	ctx   context.Context
 	store *store.Store
+	epoch int64
 }
 
 func (t storedTiles) Tile(level int, n int64, _ int) ([]byte, error) {
-	return missing(t.store.LogItem(t.ctx, store.LogTile, tileID(level, n)))
+	return missing(t.store.LogItem(t.ctx, store.LogTile, epochID(t.epoch, tileID(level, n))))
 }

@@ -69,8 +69,13 @@ func adopt(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logg
 		return done, err
 	}
 	keys, err := OpenKeys(ctx, s, c, log)
-	if err == nil {
-		keys.Vault.Close()
+	if err != nil {
+		return done, err
 	}
-	return done, err
+	defer keys.Vault.Close()
+	return done, note(ctx, s, store.Note{Installation: keys.Installation, Kind: store.LogAdopted, Status: describe(done)})
+}
+
+func describe(a store.Adoption) string {
+	return fmt.Sprintf("%d organizations, %d rows, %d activities", a.Organizations, a.Rows, a.Activities)
 }

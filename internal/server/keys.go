@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/ids"
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/keys/vault/unseal"
@@ -27,6 +28,9 @@ type KeyServices struct {
 	LogKeys    *vault.LogKeys
 	// WebhookKeys sign deliveries to webhook endpoints.
 	WebhookKeys *vault.WebhookKeys
+	// Epochs are the logs of the installation, the present one, of which LogKeys
+	// are, last.
+	Epochs []domain.LogEpoch
 	// Installation is the id of the installation.
 	Installation string
 	// State is what is remembered outside of the database.
@@ -52,10 +56,6 @@ func OpenKeys(ctx context.Context, s *store.Store, c *config.Config, log *slog.L
 	}
 	return keys, nil
 }
-
-// firstEpoch names the keys of the log. The log is called after the installation,
-// so that its name never changes with host or port.
-const firstEpoch = "1"
 
 func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logger) error {
 	var rows *vault.RowKeys
@@ -90,8 +90,7 @@ func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Con
 		if keys.WebhookKeys, err = keys.Vault.LoadOrCreateWebhookKeys(tx.Ciphertexts(), max(1, c.Webhooks.SigningKey)); err != nil {
 			return err
 		}
-		keys.LogKeys, err = keys.Vault.LoadOrCreateLogKeys(tx.Ciphertexts(), firstEpoch, "latchkey/"+known.ID)
-		return err
+		return keys.openLog(tx, known, c.Log.Origin)
 	})
 	if err != nil {
 		return err
@@ -149,24 +148,6 @@ func openVault(ctx context.Context, c *config.Config, passphrase []byte) (*vault
 		return nil, nil, fmt.Errorf("previousMasterKey: %w", err)
 	}
 	return vault.OpenBoth(current, before)
-}
-
-// OpenRowKeys opens the keys by which the rows of an image are checked. It makes
-// and changes nothing. The caller closes the vault.
-func OpenRowKeys(ctx context.Context, image store.Image, c *config.Config) (*vault.Vault, *vault.RowKeys, error) {
-	v, _, err := openVault(ctx, c, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	keys, err := v.LoadRowKeys(store.ImageCiphertexts{Context: ctx, Image: image})
-	if err == nil && keys == nil {
-		err = ErrNotAdopted
-	}
-	if err != nil {
-		v.Close()
-		return nil, nil, err
-	}
-	return v, keys, nil
 }
 
 // WarnUnlocked logs, once, that keys are in memory which could be written to swap

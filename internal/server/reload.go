@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"reflect"
 
 	"latchkey/internal/request/api"
 	"latchkey/internal/server/config"
@@ -58,6 +59,10 @@ func (s *Server) reload(file string, level *slog.LevelVar) (restart []string, er
 	}
 	if was.Log.Format != now.Log.Format {
 		restart = append(restart, "log.format")
+	}
+	was.Log.Format, was.Log.Level = now.Log.Format, now.Log.Level
+	if !reflect.DeepEqual(was.Log, now.Log) {
+		restart = append(restart, "log.state, log.origin, log.quorum or log.witnesses")
 	}
 	was.Log, was.Limits = now.Log, now.Limits
 	return append(config.Differences(&was, &now), restart...), nil

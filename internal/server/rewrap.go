@@ -22,8 +22,10 @@ func Rewrap(ctx context.Context, s *store.Store, v *vault.Vault) (changed int, e
 	err = each(ctx, list, func(org string) error {
 		var did bool
 		err := s.Update(ctx, org, func(tx *store.Tx) (err error) {
-			did, err = v.Rewrap(org, tx.Ciphertexts())
-			return err
+			if did, err = v.Rewrap(org, tx.Ciphertexts()); err != nil || !did || !store.IsInstance(org) {
+				return err
+			}
+			return noteSeal(tx, v)
 		})
 		if err == nil && did {
 			changed++
@@ -31,6 +33,21 @@ func Rewrap(ctx context.Context, s *store.Store, v *vault.Vault) (changed int, e
 		return err
 	})
 	return changed, err
+}
+
+// noteSeal records, with the change of the installation's own seal, how far the
+// replacement of the master key is.
+func noteSeal(tx *store.Tx, v *vault.Vault) error {
+	known, err := tx.Installation("")
+	if err != nil {
+		return err
+	}
+	status := "the previous master key was taken away"
+	if v.Replacing() {
+		status = "a new master key was added"
+	}
+	tx.Note(store.Note{Installation: known.ID, Kind: store.LogSealed, Status: status})
+	return nil
 }
 
 // rewrapEvery is how often a server looks for organizations that others have

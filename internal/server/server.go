@@ -41,6 +41,7 @@ import (
 	"latchkey/internal/store/postgres"
 	"latchkey/internal/store/sqlite"
 	"latchkey/internal/webhook"
+	"latchkey/internal/witness"
 )
 
 // Server is everything that listens.
@@ -56,6 +57,7 @@ type Server struct {
 	feed     *feed.Feed
 	webhooks *webhook.Deliverer
 	draining atomic.Bool
+	refused  chan struct{} // closed when nothing may be carried out any more
 
 	engine      *engine.Engine
 	api         *api.Server
@@ -113,6 +115,7 @@ type Bound struct {
 	console     net.Listener   // the interface's, or its own
 	certificate *tls.Certificate
 	router      *notify.Router
+	witnesses   []*witness.Client
 }
 
 // Bind listens, but nothing is answered yet.
@@ -140,6 +143,9 @@ func Bind(c *config.Config) (_ *Bound, err error) {
 		if b.certificate, err = loadCertificate(c.TLS); err != nil {
 			return nil, err
 		}
+	}
+	if b.witnesses, err = newWitnesses(&c.Log); err != nil {
+		return nil, err
 	}
 	b.router, err = newRouter(c)
 	return b, err
@@ -192,7 +198,7 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	if err != nil {
 		return nil, err
 	}
-	srv := &Server{config: c, log: log, store: s, vault: keys.Vault, after: time.After}
+	srv := &Server{config: c, log: log, store: s, vault: keys.Vault, after: time.After, refused: make(chan struct{})}
 	srv.certificate.Store(b.certificate)
 	metrics := api.NewMetrics()
 	s.OnFinding(func(f store.Finding) {
@@ -204,7 +210,18 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	srv.outbox = outbox.New(outbox.Config{
 		Store: s, Keys: keys.ServerKeys, Router: b.router, Log: log, Metrics: metrics, Now: time.Now, Poll: poll(c),
 	})
-	srv.ledger = ledger.New(ledger.Config{Store: s, Keys: keys.LogKeys, Log: log, Now: time.Now, Node: ids.New(), Epoch: 1})
+	srv.ledger = ledger.New(ledger.Config{
+		Store: s, Keys: keys.LogKeys, Log: log, Now: time.Now, Node: ids.New(),
+		Installation: keys.Installation, Epochs: keys.Epochs, Witnesses: b.witnesses, Quorum: c.Log.Quorum,
+		Memory: keys.State, Metrics: metrics, OnRefusal: func(string) {
+			metrics.LogRefused()
+			s.Hold(held())
+			close(srv.refused)
+		},
+	})
+	if err := srv.checkLog(keys, version); err != nil {
+		return nil, err
+	}
 	srv.feed = feed.New(s, srv.ledger, catalog)
 	if srv.webhooks, err = srv.newDeliverer(keys.WebhookKeys, metrics); err != nil {
 		return nil, err
@@ -297,6 +314,9 @@ func (s *Server) ready(ctx context.Context) error {
 	if s.draining.Load() {
 		return notReady(errors.New("the server is shutting down"), nil)
 	}
+	if why := s.ledger.Refusal(); why != "" {
+		return notReady(errors.New(why), nil)
+	}
 	err := s.store.Ready(ctx)
 	for _, cause := range []error{store.ErrDiskFull, store.ErrReadOnly, store.ErrIO} {
 		if errors.Is(err, cause) {
@@ -324,6 +344,7 @@ func documents(catalog *activity.Catalog, keys KeyServices, version string) (map
 	known, err := json.Marshal(wellKnown{
 		Version: version, SignerPublicKey: keys.ServerKeys.SignerPublicKey(), SessionPublicKey: keys.ServerKeys.SessionPublicKey(),
 		LogOrigin: keys.LogKeys.VerifierKeys().Names()[0], LogVerifierKeys: keys.LogKeys.VerifierKeys().Texts(),
+		LogEpochs: earlierEpochs(keys.Epochs),
 	})
 	if err != nil {
 		return nil, err
@@ -344,6 +365,22 @@ type wellKnown struct {
 	// signed notes read them.
 	LogOrigin       string   `json:"logOrigin"`
 	LogVerifierKeys []string `json:"logVerifierKeys"`
+	// The logs before, the oldest first; receipts of theirs stay valid.
+	LogEpochs []wellKnownEpoch `json:"logEarlierEpochs,omitempty"`
+}
+
+type wellKnownEpoch struct {
+	Origin       string   `json:"logOrigin"`
+	VerifierKeys []string `json:"logVerifierKeys"`
+	// LastCheckpoint is the last that was known when the next log began.
+	LastCheckpoint string `json:"lastCheckpoint"`
+}
+
+func earlierEpochs(all []domain.LogEpoch) (earlier []wellKnownEpoch) {
+	for i, e := range all[:len(all)-1] {
+		earlier = append(earlier, wellKnownEpoch{e.Origin, e.VerifierKeys, all[i+1].Previous})
+	}
+	return earlier
 }
 
 func httpServer(c *config.Config, h http.Handler, log *slog.Logger) *http.Server {
@@ -382,13 +419,15 @@ func (s *Server) Loopback() bool { return s.address.IP.IsLoopback() }
 func (s *Server) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
-	background.Go(func() { s.sweep(ctx) })
-	background.Go(func() { s.rewrap(ctx) })
-	background.Go(func() { s.ledger.Run(ctx) })
 	background.Go(func() { s.feed.Run(ctx) })
 	background.Go(func() { s.engine.WatchStreams(ctx) })
-	background.Go(func() { s.webhooks.Run(ctx) })
-	background.Go(func() { s.outbox.Run(ctx, s.config.Timeouts.Drain) })
+	background.Go(func() {
+		select {
+		case <-s.refused:
+		default:
+			s.work(ctx)
+		}
+	})
 	defer func() {
 		stop()
 		background.Wait()
@@ -422,7 +461,7 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) finishLog(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	if err := s.ledger.Advance(ctx); err != nil {
+	if err := s.ledger.Finish(ctx); err != nil {
 		s.log.Info("the newest entries of the log are left to the next start", "error", err)
 	}
 }

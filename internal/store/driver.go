@@ -198,7 +198,9 @@ func (c *Commit) InLine() bool {
 func (c *Commit) Appends() bool { return c.Activity != nil && c.leavesItems() }
 
 // Checks reports whether the commit does nothing but check the version.
-func (c *Commit) Checks() bool { return c.Activity == nil && c.leavesItems() }
+func (c *Commit) Checks() bool {
+	return c.Activity == nil && c.leavesItems() && len(c.Entries) == 0
+}
 
 // Claims reports whether the commit writes an item that must be new.
 func (c *Commit) Claims() bool {

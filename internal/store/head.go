@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"maps"
 	"math/bits"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 
@@ -91,16 +92,34 @@ func (h *head) seal(key *vault.RowKey) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	h.digest = stateDigest(key, plain)
+	h.digest = stateDigest(key, h.Version, plain)
 	sealed, err := key.SealHead(headContext, plain)
 	return Change{Kind: headKind, ID: headID, Body: sealed}, err
 }
 
-// stateDigest is what the log says of the state that a head stands for. It says
-// nothing to those who have no key.
-func stateDigest(key *vault.RowKey, plain []byte) string {
-	mark := key.Mark([]byte("latchkey state 1"), plain)
-	return hex.EncodeToString(mark[:])
+// stateVersionDigits is how many hex digits of a state digest are the version.
+const stateVersionDigits = 16
+
+// stateDigest is what the log says of the state that a head stands for: the version
+// of the organization, by which an older state is known (see [Tx.checkLogged]), and
+// a mark of the head, which says nothing to those who have no key.
+func stateDigest(key *vault.RowKey, version int64, plain []byte) string {
+	mark := key.Mark([]byte("latchkey state 2"), plain)
+	digest := binary.BigEndian.AppendUint64(nil, uint64(version))
+	return hex.EncodeToString(append(digest, mark[:32-len(digest)]...))
+}
+
+// StateVersion is the version of an organization of which a record of the log
+// speaks, 0 for none.
+func StateVersion(stateDigest string) int64 {
+	if len(stateDigest) < stateVersionDigits {
+		return 0
+	}
+	version, err := strconv.ParseInt(stateDigest[:stateVersionDigits], 16, 64)
+	if err != nil {
+		return 0
+	}
+	return version
 }
 
 // headless organizations hold nothing but rows that no version guards.
@@ -138,6 +157,9 @@ func (tx *Tx) head() (*head, error) {
 			what = isGone
 		}
 		return nil, tx.store.found(Finding{tx.org, headKind, headID, what})
+	}
+	if err := tx.checkLogged(found); err != nil {
+		return nil, err
 	}
 	tx.snapshot.head.Store(found)
 	return found, nil

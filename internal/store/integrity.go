@@ -21,6 +21,7 @@ const (
 	restIncomplete = "rows are missing, were added or were put back from an earlier time, among wallets, accounts, private keys, sealed keys, contract interfaces, votes that wait, codes, imports, and their indexes"
 	misplaced      = "an index names a record that does not have this key"
 	// otherVersion is of a head that was put back, or of a version that was.
+	olderState   = "an earlier state of the whole organization was put back: the log knows a later one"
 	otherVersion = "the head is not that of the organization's version: one of the two was changed or put back from an earlier time"
 )
 

@@ -243,6 +243,14 @@ func (tx *Tx) Installation(newID string) (*domain.Installation, error) {
 	return made, In(tx, &installations).Insert(made)
 }
 
+// BeginEpoch adds a log to the record of the installation.
+func (tx *Tx) BeginEpoch(installation string, epoch domain.LogEpoch) error {
+	return In(tx, &installations).Edit(installation, func(i *domain.Installation) error {
+		i.Epochs = append(i.Epochs, epoch)
+		return nil
+	})
+}
+
 // Wallets holds the organization's wallets.
 func (tx *Tx) Wallets() Table[domain.Wallet] { return In(tx, &wallets) }
 

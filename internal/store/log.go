@@ -18,7 +18,7 @@ import (
 // in the organization and the place in the tree follow later, in the order in
 // which commits became visible: package ledger gives them.
 
-// Kinds of entries that are not about an activity.
+// Kinds of entries about an organization that are not about an activity.
 const (
 	LogCreated = "ORGANIZATION_CREATED"
 	LogChanged = "ORGANIZATION_CHANGED" // by the server itself: something expired, or a counter went on
@@ -46,7 +46,7 @@ func (tx *Tx) entries(c *Commit) (all []Entry, err error) {
 			return nil, err
 		}
 	}
-	return all, nil
+	return tx.appendNotes(all)
 }
 
 func (tx *Tx) appendEntry(all []Entry) ([]Entry, error) {
@@ -72,11 +72,13 @@ func (tx *Tx) appendEntry(all []Entry) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(all, newEntry(rows.key, &r)), nil
+	return append(all, newEntry(rows.key, &r, r.ActivityID)), nil
 }
 
-func newEntry(key *vault.RowKey, r *translog.Record) Entry {
-	e := Entry{Org: r.OrganizationID, Activity: r.ActivityID}
+// newEntry makes an entry that can be found by a name: the id of its activity, or
+// what [Note.Name] says.
+func newEntry(key *vault.RowKey, r *translog.Record, name string) Entry {
+	e := Entry{Org: r.OrganizationID, Activity: name}
 	body := make([]byte, saltSize, 1024)
 	rand.Read(body) // never fails: it ends the program instead
 	body = r.AppendText(body)
@@ -113,6 +115,12 @@ var aboutActivity = []byte(`,"sequence":0,"activityId":"`)
 // AboutActivity reports whether the entry is about an activity, and not about
 // something else that can be found by a name.
 func (e *LogEntry) AboutActivity() bool { return bytes.Contains(e.unnumbered, aboutActivity) }
+
+// Version is that of the organization's head of which the entry speaks; 0: of none.
+func (e *LogEntry) Version() int64 {
+	_, digest, _ := bytes.Cut(e.unnumbered, []byte(`,"stateDigest":"`))
+	return StateVersion(string(digest))
+}
 
 // LogReader reads the entries of the log, each once, in the order in which they
 // became visible.
@@ -186,26 +194,44 @@ func (s *Store) openEntries(list []EntryRow) ([]LogEntry, error) {
 			}
 			keys[e.Org] = r
 		}
-		tag, body, ok := cut(e.Body)
-		if ok && len(body) > saltSize {
-			mark := entryMark(keys[e.Org].key, &e.Entry, body)
-			ok = [tagSize]byte(mark[:tagSize]) == tag
-		}
-		if !ok || len(body) <= saltSize {
-			_ = s.found(Finding{e.Org, "log entry", strconv.FormatInt(e.Position, 10), notOurs})
+		entry, ok := keys[e.Org].entry(e)
+		if !ok {
+			_ = s.found(EntryFinding(e, notOurs))
 			continue
 		}
-		opened = append(opened, LogEntry{
-			Position: e.Position, Org: e.Org, Activity: e.Activity,
-			Salt: [saltSize]byte(body[:saltSize]), unnumbered: body[saltSize:],
-		})
+		opened = append(opened, entry)
 	}
 	return opened, nil
+}
+
+// entry takes an entry apart; ok says that it is ours.
+func (r *rows) entry(e *EntryRow) (_ LogEntry, ok bool) {
+	tag, body, ok := cut(e.Body)
+	if !ok || len(body) <= saltSize {
+		return LogEntry{}, false
+	}
+	if r.key != nil {
+		if mark := entryMark(r.key, &e.Entry, body); [tagSize]byte(mark[:tagSize]) != tag {
+			return LogEntry{}, false
+		}
+	}
+	return LogEntry{
+		Position: e.Position, Org: e.Org, Activity: e.Activity,
+		Salt: [saltSize]byte(body[:saltSize]), unnumbered: body[saltSize:],
+	}, true
+}
+
+// EntryFinding is what was found of an entry.
+func EntryFinding(e *EntryRow, what string) Finding {
+	return Finding{e.Org, "log entry", strconv.FormatInt(e.Position, 10), what}
 }
 
 // logOrg is the pseudo-organization that holds the tree and what belongs to it.
 // It is no UUID, so no request can name it.
 const logOrg = "log"
+
+// LogOrganization is the name of that pseudo-organization in findings.
+const LogOrganization = logOrg
 
 // Kinds of what is kept of the tree.
 const (

@@ -20,6 +20,7 @@ import (
 	"hash/maphash"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"latchkey/internal/fault"
@@ -53,6 +54,8 @@ type Store struct {
 	tallies   tallyLines
 	clock     databaseClock
 	onFinding func(Finding)
+	// held is why nothing may be changed; nil: it may.
+	held atomic.Pointer[fault.Error]
 }
 
 // New returns a store over a driver, which it owns from then on.
@@ -134,6 +137,9 @@ func (s *Store) commit(ctx context.Context, tx *Tx) error {
 	if commit == nil {
 		return tx.duringCommit()
 	}
+	if held := s.held.Load(); held != nil {
+		return held
+	}
 	var failed error
 	commit.During = func() {
 		tx.talliesQueued()
@@ -156,6 +162,10 @@ func (s *Store) commit(ctx context.Context, tx *Tx) error {
 	}
 	return cmp.Or(err, failed)
 }
+
+// Hold refuses everything from now on that would change what is stored. What is
+// there can be read.
+func (s *Store) Hold(why *fault.Error) { s.held.Store(why) }
 
 // readResult is the result of a transaction that commits nothing: err, unless it
 // may have read a mixture of two versions; then it has to run again.

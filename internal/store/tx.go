@@ -35,6 +35,7 @@ type Tx struct {
 	// logged and digests are what the log says of the activity.
 	logged  *domain.Activity
 	digests LogDigests
+	notes   []Note // about the installation; see [Tx.Note]
 	// duringCommit is what [Tx.DuringCommit] was given.
 	duringCommit func() error
 	reads
@@ -59,7 +60,7 @@ func (tx *Tx) Discard() {
 	tx.tables = map[string]anyWrites{}
 	tx.sealed = nil
 	tx.activity, tx.replaces, tx.logged = nil, false, nil
-	tx.created, tx.outside, tx.duringCommit = nil, nil, nil
+	tx.created, tx.outside, tx.notes, tx.duringCommit = nil, nil, nil, nil
 	tx.endTallies(false)
 }
 
@@ -186,7 +187,7 @@ func (tx *Tx) commit() (*Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Activity == nil && len(changes) == 0 && len(tx.outside) == 0 && len(tx.created) == 0 {
+	if c.Activity == nil && len(changes) == 0 && len(tx.outside) == 0 && len(tx.created) == 0 && len(tx.notes) == 0 {
 		return nil, nil
 	}
 	c.Changes = changes

@@ -40,7 +40,7 @@ type Key struct {
 
 // NewKey returns the key of a name, type and public key in its standard encoding.
 func NewKey(name string, kind KeyType, public []byte) (*Key, error) {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return nil, err
 	}
 	k := &Key{name: name, kind: kind, public: append([]byte(nil), public...)}
@@ -62,8 +62,8 @@ func NewKey(name string, kind KeyType, public []byte) (*Key, error) {
 	return k, nil
 }
 
-// checkName refuses what cannot be the name of a key.
-func checkName(name string) error {
+// CheckName refuses what cannot be the name of a key.
+func CheckName(name string) error {
 	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.Contains(name, "+") ||
 		strings.IndexFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) >= 0 {
 		return fmt.Errorf("%.80q cannot be the name of a key: 1 to %d bytes, without white space and without +", name, maxName)

@@ -42,7 +42,8 @@ func NewClient(at, key string) (*Client, error) {
 	}
 	parsed, err := url.Parse(at)
 	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" || parsed.RawQuery != "" || parsed.User != nil {
-		return nil, fmt.Errorf("%.80q is not the address of a witness, such as https://witness.example/latchkey", at)
+		// Not quoted: it may hold a password.
+		return nil, errors.New("the url is not the address of a witness, such as https://witness.example/latchkey: http or https, without user, password and query")
 	}
 	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	own := http.DefaultTransport.(*http.Transport).Clone()
@@ -127,7 +128,7 @@ func (c *Client) submit(ctx context.Context, signed *translog.Signed, old int64,
 // if there is none. Both signatures are verified, with the keys of the log and those
 // of the witness: so it is proof of what the log once said.
 func (c *Client) Latest(ctx context.Context, origin string, log translog.Keys) (*translog.Signed, error) {
-	status, reply, err := c.exchange(ctx, http.MethodGet, "/"+originHash(origin)+"/checkpoint", "")
+	status, reply, err := c.exchange(ctx, http.MethodGet, "/"+OriginHash(origin)+"/checkpoint", "")
 	switch {
 	case err != nil:
 		return nil, err
@@ -144,6 +145,16 @@ func (c *Client) Latest(ctx context.Context, origin string, log translog.Keys) (
 		return nil, fmt.Errorf("witness %s: %w", c.Name(), err)
 	}
 	return latest, nil
+}
+
+// Knows reports whether the witness has cosigned anything of a log, whatever its
+// keys are.
+func (c *Client) Knows(ctx context.Context, origin string) (bool, error) {
+	status, reply, err := c.exchange(ctx, http.MethodGet, "/"+OriginHash(origin)+"/checkpoint", "")
+	if err == nil && status != http.StatusOK && status != http.StatusNotFound {
+		err = fmt.Errorf("witness %s: it answers %d: %.200q", c.Name(), status, reply)
+	}
+	return status == http.StatusOK, err
 }
 
 func (c *Client) exchange(ctx context.Context, method, path, body string) (int, []byte, error) {

@@ -12,18 +12,24 @@ import (
 // skipped, because a newer checkpoint says more.
 type Courier struct {
 	client *Client
-	prove  func(head translog.Head, old int64) ([]translog.Hash, error)
-	report func(cosigned *translog.Signed, err error)
+	prove  Prover
+	report Report
 	newest chan *translog.Signed // at most one
 	first  time.Duration         // pause after the first failure
 }
 
 // maxWait bounds the pause between attempts.
-const maxWait = time.Minute
+const maxWait = 15 * time.Second
 
-// NewCourier returns a courier. prove makes the proof that the tree of head continues
-// that of an older size; report is told the outcome of every attempt.
-func NewCourier(client *Client, prove func(head translog.Head, old int64) ([]translog.Hash, error), report func(*translog.Signed, error)) *Courier {
+// Prover makes the proof that the tree of head continues that of an older size.
+type Prover func(ctx context.Context, head translog.Head, old int64) ([]translog.Hash, error)
+
+// Report is told the outcome of every attempt: the checkpoint that was offered, and
+// with its cosignatures.
+type Report func(ctx context.Context, offered, cosigned *translog.Signed, err error)
+
+// NewCourier returns a courier.
+func NewCourier(client *Client, prove Prover, report Report) *Courier {
 	return &Courier{client: client, prove: prove, report: report, newest: make(chan *translog.Signed, 1), first: time.Second}
 }
 
@@ -47,11 +53,11 @@ func (c *Courier) Run(ctx context.Context) {
 		if !ok {
 			return
 		}
-		cosigned, err := c.client.Submit(ctx, signed, func(old int64) ([]translog.Hash, error) { return c.prove(signed.Head, old) })
+		cosigned, err := c.client.Submit(ctx, signed, func(old int64) ([]translog.Hash, error) { return c.prove(ctx, signed.Head, old) })
 		if ctx.Err() != nil {
 			return
 		}
-		c.report(cosigned, err)
+		c.report(ctx, signed, cosigned, err)
 		if err == nil {
 			failed, wait = nil, 0
 		} else {

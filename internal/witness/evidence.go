@@ -31,8 +31,8 @@ func (w *Witness) remember(cosigned, offered *translog.Signed, what string) {
 // keepEvidence writes a case once: its file is named by what it says.
 func (w *Witness) keepEvidence(origin, text string) error {
 	sum := sha256.Sum256([]byte(withoutSignatures(text)))
-	path := filepath.Join(w.dir, "evidence", originHash(origin)+"-"+hex.EncodeToString(sum[:8]))
-	files, err := filepath.Glob(filepath.Join(w.dir, "evidence", originHash(origin)+"-*"))
+	path := filepath.Join(w.dir, "evidence", OriginHash(origin)+"-"+hex.EncodeToString(sum[:8]))
+	files, err := filepath.Glob(filepath.Join(w.dir, "evidence", OriginHash(origin)+"-*"))
 	if err != nil || len(files) >= maxEvidence {
 		return err
 	}

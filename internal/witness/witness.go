@@ -136,14 +136,14 @@ func (w *Witness) load() error {
 	return nil
 }
 
-// originHash names a log in paths, tlog-witness.
-func originHash(origin string) string {
+// OriginHash names a log in paths, tlog-witness.
+func OriginHash(origin string) string {
 	sum := sha256.Sum256([]byte(origin))
 	return hex.EncodeToString(sum[:])
 }
 
 func (w *Witness) statePath(origin string) string {
-	return filepath.Join(w.dir, "state", originHash(origin))
+	return filepath.Join(w.dir, "state", OriginHash(origin))
 }
 
 // Latest is the newest checkpoint of a log that was cosigned, nil if none was.
@@ -151,7 +151,7 @@ func (w *Witness) Latest(hash string) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for origin, signed := range w.state {
-		if originHash(origin) == hash {
+		if OriginHash(origin) == hash {
 			return signed.Note()
 		}
 	}

@@ -127,7 +127,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: %d %s %q; want %d with %q", name, status, kind, reply, tc.status, tc.reply)
 		}
 	}
-	if latest := string(w.Latest(originHash(testOrigin))); !strings.Contains(latest, "\n10\n") {
+	if latest := string(w.Latest(OriginHash(testOrigin))); !strings.Contains(latest, "\n10\n") {
 		t.Errorf("after what was refused the newest is %s", latest)
 	}
 	if status, _, _ := post(t, srv.URL, good); status != http.StatusOK {
@@ -144,7 +144,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if reply, err := http.Get(srv.URL + "/" + originHash("latchkey/other") + "/checkpoint"); err != nil || reply.StatusCode != 404 {
+	if reply, err := http.Get(srv.URL + "/" + OriginHash("latchkey/other") + "/checkpoint"); err != nil || reply.StatusCode != 404 {
 		t.Errorf("the newest of an unknown log: %v, %v", reply, err)
 	} else {
 		reply.Body.Close()
@@ -193,7 +193,7 @@ func TestFork(t *testing.T) {
 	if err != nil || theirs.Head != l.tree.Head() {
 		t.Errorf("what the witness holds: %+v, %v", theirs, err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "evidence", originHash(testOrigin)+"-*"))
+	files, err := filepath.Glob(filepath.Join(dir, "evidence", OriginHash(testOrigin)+"-*"))
 	if err != nil || len(files) != 2 {
 		t.Fatalf("evidence %v, %v", files, err)
 	}
@@ -300,7 +300,7 @@ func TestDiskFails(t *testing.T) {
 	if lines, err := w.AddCheckpoint(l.body(0)); err == nil {
 		t.Errorf("cosigned: %s", lines)
 	}
-	if w.Latest(originHash(testOrigin)) != nil {
+	if w.Latest(OriginHash(testOrigin)) != nil {
 		t.Error("what was not stored counts")
 	}
 }

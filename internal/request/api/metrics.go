@@ -23,6 +23,8 @@ type Metrics struct {
 	waiting  prometheus.Gauge
 	damaged  prometheus.Counter
 	locked   prometheus.Gauge
+	refused  prometheus.Gauge
+	witness  *prometheus.CounterVec
 	webhooks struct {
 		deliveries *prometheus.CounterVec
 		endpoints  *prometheus.GaugeVec
@@ -65,6 +67,12 @@ func NewMetrics() *Metrics {
 			Name: "latchkey_memory_locked", Help: "1 while all memory with keys is locked, 0 once some could be written to swap space.",
 		}),
 	}
+	m.refused = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "latchkey_log_refused", Help: "1 when the log in the database contradicts what was signed before, so that nothing is carried out.",
+	})
+	m.witness = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "latchkey_witness_failures_total", Help: "Checkpoints that a witness did not cosign: it was unavailable, its signature was wrong, or it saw a fork.",
+	}, []string{"witness", "reason"})
 	m.locked.Set(1)
 	m.webhooks.deliveries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "latchkey_webhook_deliveries_total", Help: "Attempts of this server to deliver an event to a webhook endpoint: delivered, or failed.",
@@ -78,7 +86,7 @@ func NewMetrics() *Metrics {
 	for _, outcome := range []string{sent, retried, failed} {
 		m.messages.WithLabelValues(outcome) // so that it is shown before it happens
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.messages, m.waiting, m.damaged, m.locked,
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.messages, m.waiting, m.damaged, m.locked, m.refused, m.witness,
 		m.webhooks.deliveries, m.webhooks.endpoints,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -102,6 +110,14 @@ func (m *Metrics) observe(operation string, status int, took time.Duration) {
 
 // IntegrityFailure counts a record that was not used.
 func (m *Metrics) IntegrityFailure() { m.damaged.Inc() }
+
+// LogRefused says that the log contradicts what was signed before.
+func (m *Metrics) LogRefused() { m.refused.Set(1) }
+
+// WitnessFailed counts a checkpoint that a witness did not cosign.
+func (m *Metrics) WitnessFailed(witness, reason string) {
+	m.witness.WithLabelValues(witness, reason).Inc()
+}
 
 // MessageSent counts a message that was sent.
 func (m *Metrics) MessageSent() { m.messages.WithLabelValues(sent).Inc() }

@@ -71,6 +71,19 @@ type Log struct {
 	// which database is its own; empty: beside the master key (see package
 	// server).
 	State string
+	// Origin is the name of the transparency log; empty: it is called after the
+	// installation.
+	Origin string
+	// Witnesses are asked to cosign its checkpoints; one is published when Quorum of
+	// them have.
+	Witnesses []Witness
+	Quorum    int
+}
+
+// Witness is where a witness of the log answers, and its verifier keys, with white
+// space between them.
+type Witness struct {
+	URL, Key string
 }
 
 // Timeouts bound the phases of a connection; all but LameDuck are positive.

@@ -22,6 +22,7 @@ func Parse(name string, data []byte) (*Config, error) {
 	p := &parser{dir: filepath.Dir(name)}
 	all := settings(p, &cfg)
 	p.Keys = keysOf(all)
+	p.Keys["log.witnesses.0"] = []string{"key", "url"}
 	if root := p.Document(data); root != nil {
 		p.section("", all, root)
 	}

@@ -45,6 +45,14 @@ func settings(p *parser, c *Config) map[string]setting {
 			"format": {set: p.oneOf(&c.Log.Format, "json", "text")},
 			"level":  {set: p.oneOf(&c.Log.Level, "debug", "info", "warn", "error")},
 			"state":  {set: p.path(&c.Log.State, "a file")},
+
+			"origin":    {set: p.logName(&c.Log.Origin)},
+			"quorum":    {set: p.witnessCount(&c.Log.Quorum)},
+			"witnesses": {set: p.witnesses(&c.Log.Witnesses)},
+		}, after: func(n *yaml.Node) {
+			if c.Log.Quorum > len(c.Log.Witnesses) {
+				p.Problemf(n, "log.quorum is %d, and log.witnesses names %d: no checkpoint would ever be published", c.Log.Quorum, len(c.Log.Witnesses))
+			}
 		}},
 		"timeouts": {below: map[string]setting{
 			"header":   {set: p.duration(&c.Timeouts.Header)},

@@ -92,6 +92,14 @@ func Start(t testing.TB, storeURL string, c config.Config) *Server {
 // StartWith is [Start] with master keys of the test's own.
 func StartWith(t testing.TB, storeURL string, c config.Config, master, previous string) *Server {
 	t.Helper()
+	running := Resume(t, storeURL, c, master, previous)
+	running.Root = running.CreateOrganization(t, "Test organization")
+	return running
+}
+
+// Resume is [StartWith] on a store that has organizations already: it makes none.
+func Resume(t testing.TB, storeURL string, c config.Config, master, previous string) *Server {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	c.Store = storeURL
 	s, err := server.OpenConfigured(ctx, &c, slog.New(slog.DiscardHandler))
@@ -145,9 +153,7 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 	}
 	t.Cleanup(func() { end(t) })
 	kind, _, _ := strings.Cut(storeURL, ":")
-	running := &Server{URL: srv.BaseURL(), Kind: kind, Store: s, Keys: keys, Whole: srv, Log: log, Stop: end, Outbox: c.Dev.Outbox}
-	running.Root = running.CreateOrganization(t, "Test organization")
-	return running
+	return &Server{URL: srv.BaseURL(), Kind: kind, Store: s, Keys: keys, Whole: srv, Log: log, Stop: end, Outbox: c.Dev.Outbox}
 }
 
 // noNames resolves nothing: servers under test post to this machine alone.
