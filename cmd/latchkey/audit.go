@@ -13,7 +13,8 @@ import (
 )
 
 type auditCommand struct {
-	Verify  auditVerifyCommand  `cmd:"" help:"Check every stored row, head, index and signature. Exit status: 0 all is well, 1 with findings, 2 could not run."`
+	Verify  auditVerifyCommand  `cmd:"" help:"Check every stored row, head, index and signature, and the log. Exit status: 0 all is well, 1 with findings, 2 could not run."`
+	Export  auditExportCommand  `cmd:"" help:"Write the log with the activities that it speaks of as JSON lines, in the order of commits. Exit status: 1 something is missing or damaged, 2 could not run."`
 	Receipt auditReceiptCommand `cmd:"" help:"Verify a receipt, without a server and without a network. Exit status: 1 it does not prove what it says, 2 could not run."`
 }
 

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"database/sql"
+	"io"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/mod/sumdb/note"
 
+	"latchkey/internal/test/testkit"
 	"latchkey/internal/translog"
 	"latchkey/internal/witness"
 )
@@ -104,4 +108,26 @@ func witnesskeys(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(json.Unmarshal(text, &file))
 	ts.Setenv("WITNESSKEY1", file.VerifierKeys[0])
 	ts.Setenv("WITNESSKEY2", file.VerifierKeys[1])
+}
+
+// checkpoint DIR FILE waits until everything that is in the database of the dev
+// server of a folder is in a published checkpoint, and writes that to a file.
+func checkpoint(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := sql.Open("sqlite", "file:"+dataFile(ts.MkAbs(args[0]))+"?mode=ro")
+	ts.Check(err)
+	defer db.Close()
+	if !testkit.Await(func() bool {
+		var entries int64
+		ts.Check(db.QueryRow(`SELECT count(*) FROM log_entries`).Scan(&entries))
+		reply, err := http.Get(ts.Getenv("URL") + "/latchkey/v1/log/checkpoint")
+		ts.Check(err)
+		defer reply.Body.Close()
+		note, err := io.ReadAll(reply.Body)
+		ts.Check(err)
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), note, 0o600))
+		known, err := translog.PeekCheckpoint(note)
+		return err == nil && known.Size == entries
+	}) {
+		ts.Fatalf("the log was not published")
+	}
 }

@@ -13,17 +13,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"latchkey/internal/audit"
-	"latchkey/internal/keys/vault"
+	"latchkey/internal/request/ops"
 	"latchkey/internal/server"
-	"latchkey/internal/server/config"
 	"latchkey/internal/store"
+	"latchkey/internal/translog"
 )
 
 type auditVerifyCommand struct {
-	Config string `placeholder:"FILE" help:"Config file of the server; this or --data."`
-	Data   string `placeholder:"DIR" help:"Data folder of a dev server; this or --config."`
-	Backup string `placeholder:"FILE" help:"Check this file, which 'latchkey backup' made, instead of the database. Alone, without the master key, it checks signatures and indexes only."`
-	JSON   bool   `name:"json" help:"Print one JSON object."`
+	Config string   `placeholder:"FILE" help:"Config file of the server; this or --data."`
+	Data   string   `placeholder:"DIR" help:"Data folder of a dev server; this or --config."`
+	Backup string   `placeholder:"FILE" help:"Check this file, which 'latchkey backup' made, instead of the database. Alone, without the master key, it checks signatures, indexes and the tree of the log, and says what it cannot check."`
+	Since  string   `placeholder:"FILE" help:"Check that the log continues this earlier checkpoint of it, from /latchkey/v1/log/checkpoint."`
+	Key    []string `sep:"none" placeholder:"VKEY" help:"Verifier key of the log, or @FILE with some, for a --backup alone; otherwise the master key gives them."`
+	JSON   bool     `name:"json" help:"Print one JSON object."`
 }
 
 // Statuses of the command, for scripts.
@@ -46,7 +48,7 @@ func (cmd auditVerifyCommand) Run(ctx context.Context) error {
 }
 
 func (cmd auditVerifyCommand) verify(ctx context.Context) (counts audit.Counts, err error) {
-	image, keys, done, err := cmd.open(ctx)
+	run, done, err := cmd.open(ctx)
 	if err != nil {
 		return counts, err
 	}
@@ -56,7 +58,7 @@ func (cmd auditVerifyCommand) verify(ctx context.Context) (counts audit.Counts, 
 	if cmd.JSON {
 		report = &jsonReport{out: out}
 	}
-	run := &audit.Audit{Image: image, Keys: keys, Found: report.found}
+	run.Found, run.Catalog = report.found, ops.Catalog()
 	if isTerminal(os.Stderr) {
 		run.Progress = showProgress
 	}
@@ -67,47 +69,77 @@ func (cmd auditVerifyCommand) verify(ctx context.Context) (counts audit.Counts, 
 	if err != nil {
 		return counts, errors.Join(err, out.Flush())
 	}
-	var unchecked []string
-	if keys == nil {
-		unchecked = append(unchecked, "the marks of rows and the heads of organizations: they need the master key, so name the server's --data or --config too")
-	}
-	return counts, errors.Join(report.end(counts, unchecked), out.Flush())
+	return counts, errors.Join(report.end(counts, unchecked(run)), out.Flush())
 }
 
-// open opens what is to be checked, and the keys for it; nil if they are not
-// named.
-func (cmd auditVerifyCommand) open(ctx context.Context) (_ store.Image, _ *vault.RowKeys, done func() error, err error) {
-	if cmd.Config != "" && cmd.Data != "" {
-		return nil, nil, nil, errors.New("--config and --data: name one of them")
+// unchecked is what could not be checked for want of keys.
+func unchecked(run *audit.Audit) (what []string) {
+	if run.Keys == nil {
+		what = append(what, "the marks of rows and entries of the log, and the heads of organizations: they need the master key, so name the server's --data or --config too")
 	}
-	var where *config.Config
-	switch {
-	case cmd.Config != "" || cmd.Data != "":
-		if where, err = installation(cmd.Config, cmd.Data); err != nil {
-			return nil, nil, nil, err
+	if run.Keys == nil && len(run.LogKeys) == 0 {
+		what = append(what, "whose keys have signed the checkpoints of the log: they fit those that the backup itself names; give the ones that you know with --key")
+	}
+	return what
+}
+
+// open opens what is to be checked, with the keys for it, if they are named.
+func (cmd auditVerifyCommand) open(ctx context.Context) (run *audit.Audit, done func() error, err error) {
+	given, err := readKeys(cmd.Key, translog.ParseKeys)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cmd.Config == "" && cmd.Data == "" {
+		if cmd.Backup == "" {
+			return nil, nil, errors.New("name the server's --config or --data, or a --backup")
 		}
-	case cmd.Backup == "":
-		return nil, nil, nil, errors.New("name the server's --config or --data, or a --backup")
+		image, err := server.OpenImage(ctx, "sqlite:"+cmd.Backup)
+		if err != nil {
+			return nil, nil, err
+		}
+		run, done = &audit.Audit{Image: image, LogKeys: given}, image.Close
+	} else if run, done, err = cmd.openAudited(ctx, given); err != nil {
+		return nil, nil, err
 	}
-	from := "sqlite:" + cmd.Backup
-	if cmd.Backup == "" {
-		from = where.Store
+	if cmd.Since != "" {
+		note, err := os.ReadFile(cmd.Since)
+		if err != nil {
+			return nil, nil, errors.Join(fmt.Errorf("--since: %w", err), done())
+		}
+		run.Earlier = append(run.Earlier, audit.Earlier{Name: cmd.Since, Note: note})
 	}
-	image, err := server.OpenImage(ctx, from)
+	return run, done, nil
+}
+
+// openAudited opens what a config names, with its master key.
+func (cmd auditVerifyCommand) openAudited(ctx context.Context, given translog.Keys) (*audit.Audit, func() error, error) {
+	if len(given) > 0 {
+		return nil, nil, errors.New("--key is for a --backup alone: here the master key gives the verifier keys of the log")
+	}
+	audited, err := openAudited(ctx, cmd.Config, cmd.Data, cmd.Backup)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	if where == nil {
-		return image, nil, image.Close, nil
+	run := &audit.Audit{Image: audited.Image, Keys: audited.Rows}
+	if audited.Remembered != "" {
+		run.Earlier = append(run.Earlier, audit.Earlier{Name: audited.Where, Note: []byte(audited.Remembered)})
 	}
-	v, keys, err := server.OpenRowKeys(ctx, image, where)
+	return run, audited.Close, nil
+}
+
+// openAudited opens an installation for an audit.
+func openAudited(ctx context.Context, configFile, dataDir, backup string) (*server.Audited, error) {
+	switch {
+	case configFile != "" && dataDir != "":
+		return nil, errors.New("--config and --data: name one of them")
+	case configFile == "" && dataDir == "":
+		return nil, errors.New("name the server's --config or --data")
+	}
+	where, err := installation(configFile, dataDir)
 	if err != nil {
-		return nil, nil, nil, errors.Join(err, image.Close())
+		return nil, err
 	}
-	return image, keys, func() error {
-		v.Close()
-		return image.Close()
-	}, nil
+	return server.OpenAudited(ctx, where, backup)
 }
 
 // auditReport prints findings as they come, and then what was checked.
@@ -131,10 +163,16 @@ func (r textReport) found(f store.Finding) error {
 }
 
 func (r textReport) end(c audit.Counts, unchecked []string) error {
-	fmt.Fprintf(r.out, "%d organizations, %d rows, %d activities and %d signatures were checked: %d findings\n",
-		c.Organizations, c.Items, c.Activities, c.Signatures, c.Findings)
+	fmt.Fprintf(r.out, "%d organizations, %d rows, %d activities, %d signatures and %d entries of the log were checked: %d findings\n",
+		c.Organizations, c.Items, c.Activities, c.Signatures, c.Entries, c.Findings)
 	if c.Unsigned > 0 {
 		fmt.Fprintf(r.out, "%d signatures are of refused requests whose bytes were not kept, and could not be checked\n", c.Unsigned)
+	}
+	if c.Waiting > 0 {
+		fmt.Fprintf(r.out, "%d entries of the log are not in its tree yet: a server puts them there\n", c.Waiting)
+	}
+	if c.Unlogged > 0 {
+		fmt.Fprintf(r.out, "%d activities are older than the log, which says nothing of them\n", c.Unlogged)
 	}
 	for _, what := range unchecked {
 		fmt.Fprintf(r.out, "Not checked: %s\n", what)

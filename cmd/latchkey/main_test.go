@@ -60,6 +60,7 @@ func TestScripts(t *testing.T) {
 			// witnesskeys DIR: the keys of a witness.
 			"witnesskeys": witnesskeys,
 			"sql":         runSQL,
+			"checkpoint":  checkpoint,
 			// postgres makes a database: its URL is $POSTGRES.
 			"postgres": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("POSTGRES", pgtest.URL(t)) },
 		},

@@ -1,9 +1,10 @@
 // Package audit checks what an installation has stored: that its rows are ours,
-// and complete as far as heads say, that indexes and records agree, and that
-// every recorded signature is one.
+// and complete as far as heads and the log say, that indexes and records agree,
+// that every recorded signature is one, and that the log has everything that
+// happened, unchanged. It also writes the log out with what it speaks of.
 //
-// It reads a [store.Image] once, from its beginning to its end, and hands each
-// row that is ours to every [Check]. Memory does not grow with the database:
+// It reads a [store.Image] once, from its beginning to its end: first the log,
+// then the rows, of which it hands each that is ours to every [Check]. Memory does not grow with the database:
 // checks that compare two sets of rows compare sums, and go through the rows again
 // only where these differ. It changes nothing and repairs nothing.
 package audit
@@ -13,7 +14,9 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/keys/vault"
+	"latchkey/internal/request/activity"
 	"latchkey/internal/store"
+	"latchkey/internal/translog"
 )
 
 // Check looks at one aspect of what is stored. All its methods are called by one
@@ -32,6 +35,14 @@ type Audit struct {
 	Image store.Image
 	// Keys check the marks of rows and open heads; nil: neither is checked.
 	Keys *vault.RowKeys
+	// LogKeys verify the checkpoints of the log; none: with the keys that the
+	// installation's own record names, which without Keys prove little.
+	LogKeys translog.Keys
+	// Earlier are checkpoints that the log must continue. An error in opening one
+	// ends the audit.
+	Earlier []Earlier
+	// Catalog knows what the log says of each activity.
+	Catalog *activity.Catalog
 	// Found gets every finding; an error of it ends the audit.
 	Found func(store.Finding) error
 	// Progress, if not nil, is told now and then how many rows of all were read.
@@ -39,6 +50,7 @@ type Audit struct {
 
 	inspector *store.Inspector
 	checks    []Check
+	log       *logCheck
 	done, all int64
 	counts    Counts
 }
@@ -52,6 +64,11 @@ type Counts struct {
 	// Unsigned are votes of which the signed bytes were not kept, because the
 	// request was refused and too large to be kept.
 	Unsigned int64 `json:"signaturesWithoutMessage"`
+	Entries  int64 `json:"logEntries"`
+	// Waiting are entries that no server has put into the tree yet.
+	Waiting int64 `json:"logEntriesNotInTree"`
+	// Unlogged are activities that are older than the log.
+	Unlogged int64 `json:"activitiesBeforeLog"`
 	Findings int64 `json:"findings"`
 }
 
@@ -67,7 +84,9 @@ func (a *Audit) Run(ctx context.Context) (_ Counts, err error) {
 	for _, newCheck := range makers {
 		a.checks = append(a.checks, newCheck(a))
 	}
-	for _, step := range []func(context.Context) error{a.items, a.organizations, a.activities, a.end} {
+	a.log = newLogCheck(a)
+	a.checks = append(a.checks, a.log)
+	for _, step := range []func(context.Context) error{a.log.run, a.items, a.organizations, a.activities, a.end} {
 		if err := step(ctx); err != nil {
 			return a.counts, err
 		}

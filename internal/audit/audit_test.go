@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"latchkey/internal/audit"
 	"latchkey/internal/server"
 	"latchkey/internal/store"
 	"latchkey/internal/test/servertest"
@@ -76,7 +77,7 @@ func TestWithoutKey(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer image.Close()
-			_, found := auditedWith(t, image, nil)
+			_, found := run(t, &audit.Audit{Image: image})
 			hit := slices.ContainsFunc(found, func(f store.Finding) bool { return f.Kind == "activity" && strings.Contains(f.What, c.want) })
 			if hit != (c.want != "") {
 				t.Errorf("findings: %+v", found)

@@ -6,13 +6,14 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
 	"latchkey/internal/audit"
-	"latchkey/internal/keys/vault"
+	"latchkey/internal/request/ops"
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
@@ -75,11 +76,19 @@ type entry struct {
 	fingerprint, body    []byte
 }
 
+// logged is a row of the log.
+type logged struct {
+	position      int64
+	org, activity string
+	body          []byte
+}
+
 // tables are all rows at one moment.
 type tables struct {
 	versions map[string]int64
 	items    []item
 	entries  []entry
+	log      []logged
 }
 
 func (d *database) read() (all tables) {
@@ -102,6 +111,12 @@ func (d *database) read() (all tables) {
 		var e entry
 		err := scan(&e.org, &e.id, &e.typ, &e.status, &e.time, &e.fingerprint, &e.body)
 		all.entries = append(all.entries, e)
+		return err
+	})
+	d.each(`SELECT position, org, activity, body FROM log_entries ORDER BY position`, func(scan func(...any) error) error {
+		var e logged
+		err := scan(&e.position, &e.org, &e.activity, &e.body)
+		all.log = append(all.log, e)
 		return err
 	})
 	return all
@@ -136,7 +151,7 @@ func (d *database) write(all tables) {
 			d.t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"organizations", "items", "activities"} {
+	for _, table := range []string{"organizations", "items", "activities", "log_entries"} {
 		run(`DELETE FROM ` + table)
 	}
 	for org, version := range all.versions {
@@ -149,6 +164,9 @@ func (d *database) write(all tables) {
 		run(`INSERT INTO activities (org, id, type, status, timestamp_ms, fingerprint, body) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			e.org, e.id, e.typ, e.status, e.time, store.NonNil(e.fingerprint), store.NonNil(e.body))
 	}
+	for _, e := range all.log {
+		run(`INSERT INTO log_entries (position, org, activity, body) VALUES ($1, $2, $3, $4)`, e.position, e.org, e.activity, store.NonNil(e.body))
+	}
 	if err := tx.Commit(); err != nil {
 		d.t.Fatal(err)
 	}
@@ -156,7 +174,7 @@ func (d *database) write(all tables) {
 
 // clone is a copy that can be changed.
 func (all tables) clone() tables {
-	c := tables{versions: map[string]int64{}, items: slices.Clone(all.items), entries: slices.Clone(all.entries)}
+	c := tables{versions: map[string]int64{}, items: slices.Clone(all.items), entries: slices.Clone(all.entries), log: slices.Clone(all.log)}
 	for org, version := range all.versions {
 		c.versions[org] = version
 	}
@@ -165,6 +183,9 @@ func (all tables) clone() tables {
 	}
 	for i := range c.entries {
 		c.entries[i].body, c.entries[i].fingerprint = slices.Clone(c.entries[i].body), slices.Clone(c.entries[i].fingerprint)
+	}
+	for i := range c.log {
+		c.log[i].body = slices.Clone(c.log[i].body)
 	}
 	return c
 }
@@ -179,33 +200,30 @@ func (all tables) get(org, kind, id string) (item, bool) {
 }
 
 // audited runs the audit with the keys of the installation.
-func audited(t testing.TB, storeURL string) (audit.Counts, []store.Finding) {
+func audited(t testing.TB, storeURL string, earlier ...audit.Earlier) (audit.Counts, []store.Finding) {
 	t.Helper()
-	ctx := context.Background()
-	image, err := server.OpenImage(ctx, storeURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer image.Close()
-	v, keys, err := server.OpenRowKeys(ctx, image, &config.Config{MasterKey: servertest.MasterKey(t, storeURL)})
+	opened, err := server.OpenAudited(context.Background(), &config.Config{Store: storeURL, MasterKey: servertest.MasterKey(t, storeURL)}, "")
 	if err != nil {
 		return audit.Counts{}, []store.Finding{{Org: "instance", Kind: "sealed", What: err.Error()}}
 	}
-	defer v.Close()
-	return auditedWith(t, image, keys)
+	defer opened.Close()
+	return run(t, &audit.Audit{Image: opened.Image, Keys: opened.Rows, Earlier: earlier})
 }
 
-// auditedWith audits with keys, or without.
-func auditedWith(t testing.TB, image store.Image, keys *vault.RowKeys) (audit.Counts, []store.Finding) {
+// run audits and collects what is found.
+func run(t testing.TB, a *audit.Audit) (audit.Counts, []store.Finding) {
 	t.Helper()
 	var found []store.Finding
-	run := audit.Audit{Image: image, Keys: keys, Found: func(f store.Finding) error {
+	a.Catalog = catalog()
+	a.Found = func(f store.Finding) error {
 		found = append(found, f)
 		return nil
-	}}
-	counts, err := run.Run(t.Context())
+	}
+	counts, err := a.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return counts, found
 }
+
+var catalog = sync.OnceValue(ops.Catalog)

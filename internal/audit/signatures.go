@@ -18,12 +18,13 @@ import (
 
 // signatures verifies every recorded signature once more, over the bytes that
 // were signed and with the key that was recorded; and that these bytes are about
-// this activity. Whose key it was, the mark of the activity vouches for.
+// this activity. Whose key it was, the mark of the activity vouches for. In the
+// same batches activities are compared with their newest entries of the log.
 type signatures struct {
 	audit    *Audit
 	verifier stamp.Verifier
 	batch    []*domain.Activity
-	size     int // of the bodies in the batch
+	size     int // of what is in the batch
 }
 
 // A batch is verified on all cores at once.
@@ -43,23 +44,26 @@ func (*signatures) Item(context.Context, string, string, string, []byte) error {
 
 // Activity implements [Check].
 func (c *signatures) Activity(ctx context.Context, a *domain.Activity) error {
-	a.Intent, a.Result = nil, nil
 	c.batch = append(c.batch, a)
-	if c.size += len(a.Body); len(c.batch) < maxBatch && c.size < maxBatchBytes {
+	if c.size += len(a.Body) + len(a.Intent) + len(a.Result); len(c.batch) < maxBatch && c.size < maxBatchBytes {
 		return nil
 	}
 	return c.End(ctx)
 }
 
 // End implements [Check]: it ends a batch.
-func (c *signatures) End(context.Context) error {
+func (c *signatures) End(ctx context.Context) error {
+	entries, err := c.audit.log.newest(ctx, c.batch)
+	if err != nil {
+		return err
+	}
 	results := make([]verified, len(c.batch))
 	var workers sync.WaitGroup
 	n := runtime.GOMAXPROCS(0)
 	for first := range n {
 		workers.Go(func() {
 			for i := first; i < len(c.batch); i += n {
-				results[i] = c.verify(c.batch[i])
+				results[i] = c.verify(c.batch[i], entries[i])
 			}
 		})
 	}
@@ -67,6 +71,7 @@ func (c *signatures) End(context.Context) error {
 	for _, r := range results {
 		c.audit.counts.Signatures += r.checked
 		c.audit.counts.Unsigned += r.without
+		c.audit.counts.Unlogged += r.unlogged
 		if err := c.audit.report(r.found...); err != nil {
 			return err
 		}
@@ -78,13 +83,20 @@ func (c *signatures) End(context.Context) error {
 
 // verified is what was seen of one activity.
 type verified struct {
-	found            []store.Finding
-	checked, without int64
+	found                      []store.Finding
+	checked, without, unlogged int64
 }
 
-func (c *signatures) verify(a *domain.Activity) (r verified) {
+func (c *signatures) verify(a *domain.Activity, newest newestEntry) (r verified) {
 	found := func(what string) {
 		r.found = append(r.found, store.Finding{Org: a.OrganizationID, Kind: activityKind, ID: a.ID, What: what})
+	}
+	what, older := c.audit.log.activity(a, newest)
+	if what != "" {
+		found(what)
+	}
+	if older {
+		r.unlogged++
 	}
 	if a.Omitted == 0 {
 		if sha256.Sum256([]byte(a.Body)) != a.Fingerprint {

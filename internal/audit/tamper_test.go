@@ -165,7 +165,7 @@ var tamperings = map[string]tampering{
 		it, _ := w.earlier.get(w.root.OrganizationID, "head", "head")
 		w.putBack(d, it)
 		d.exec(`UPDATE organizations SET version = $2 WHERE org = $1`, it.org, w.earlier.versions[it.org])
-	}, sign(root), nil, "user", ""},
+	}, sign(root), nil, "head", ""},
 	"a head of another organization": {func(w *world, d *database) {
 		it, _ := w.now.get(w.stranger.OrganizationID, "head", "head")
 		d.exec(updateBody, w.root.OrganizationID, "head", "head", it.body)

@@ -14,8 +14,11 @@ import (
 	"latchkey/internal/request/engine"
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
+	"latchkey/internal/store"
 	"latchkey/internal/test/pgtest"
 	"latchkey/internal/test/servertest"
+	"latchkey/internal/test/testkit"
+	"latchkey/internal/translog"
 )
 
 type m = map[string]any
@@ -34,6 +37,7 @@ type world struct {
 	tag, child, signed       string // a tag of private keys, a sub-organization, an activity that signed
 	pending, decided         servertest.Value
 	earlier, now             tables
+	logKeys                  translog.Keys
 }
 
 // newWorld makes one, and stops its server.
@@ -47,11 +51,28 @@ func newWorld(t testing.TB, storeURL string) *world {
 	w.stranger = w.server.CreateOrganization(t, "Another organization")
 	w.policies()
 	w.keys()
+	w.published()
 	w.earlier = w.db.read()
 	w.later()
+	w.published()
 	w.server.Stop(t)
 	w.now = w.db.read()
 	return w
+}
+
+// published waits until all that was done is in a checkpoint.
+func (w *world) published() {
+	keys := w.server.Keys.LogKeys.VerifierKeys()
+	testkit.Until(w.t, "the log is published", func() bool {
+		all := w.db.read()
+		it, ok := all.get(store.LogOrganization, store.LogCheckpoint, "newest")
+		if !ok {
+			return false
+		}
+		signed, err := translog.OpenCheckpoint(it.body[17:], keys, nil) // behind the mark
+		return err == nil && signed.Size == int64(len(all.log))
+	})
+	w.logKeys = keys
 }
 
 func (w *world) policies() {

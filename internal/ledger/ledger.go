@@ -105,13 +105,17 @@ type Ledger struct {
 
 // state is how far the log is.
 type state struct {
-	Epoch  int64         `json:"epoch,omitzero"` // 0: the first
-	First  int64         `json:"first,omitzero"` // position of the entry that begins a later epoch
-	Size   int64         `json:"size"`
-	Root   translog.Hash `json:"root"`
-	Place  store.Place   `json:"place"`
-	Holder string        `json:"holder"` // the server that did the last work
-	Until  time.Time     `json:"until"`  // until when others leave it to that one
+	Epoch int64         `json:"epoch,omitzero"` // 0: the first
+	First int64         `json:"first,omitzero"` // position of the entry that begins a later epoch
+	Size  int64         `json:"size"`
+	Root  translog.Hash `json:"root"`
+	Place store.Place   `json:"place"`
+	// Published is the size of the newest checkpoint, so that one that was
+	// removed or put back from an earlier time is noticed.
+	Published int64 `json:"published,omitzero"`
+
+	Holder string    `json:"holder"` // the server that did the last work
+	Until  time.Time `json:"until"`  // until when others leave it to that one
 }
 
 // known is what the server remembers of the state that it wrote last.
@@ -229,7 +233,10 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 		if err := b.write(tiles); err != nil {
 			return err
 		}
-		next := state{Epoch: before.Epoch, First: before.First, Size: grown.Size(), Root: grown.Root(), Place: reader.Place(), Holder: l.Node, Until: now.Add(leaseFor)}
+		next := state{
+			Epoch: before.Epoch, First: before.First, Size: grown.Size(), Root: grown.Root(), Place: reader.Place(),
+			Published: before.Published, Holder: l.Node, Until: now.Add(leaseFor),
+		}
 		text, err := json.Marshal(&next)
 		if err != nil {
 			return err

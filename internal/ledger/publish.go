@@ -1,10 +1,13 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"latchkey/internal/store"
 	"latchkey/internal/translog"
@@ -61,8 +64,12 @@ func (l *Ledger) publish(ctx context.Context) error {
 			return fmt.Errorf("publishing a checkpoint: %w", err)
 		}
 		if l.Quorum == 0 {
-			if err := l.put(ctx, signed); err != nil {
+			before, after, err := l.put(ctx, signed)
+			if err != nil {
 				return err
+			}
+			if after != nil && bytes.Equal(l.known.state, before) {
+				l.known.state = after // no other server has worked since
 			}
 		}
 	}
@@ -76,10 +83,12 @@ func (l *Ledger) publish(ctx context.Context) error {
 	return nil
 }
 
-// put stores a checkpoint as the newest, or adds its cosignatures to it.
-func (l *Ledger) put(ctx context.Context, signed *translog.Signed) error {
+// put stores a checkpoint as the newest, or adds its cosignatures to it. It returns
+// the state of the log before and after, if it wrote that.
+func (l *Ledger) put(ctx context.Context, signed *translog.Signed) (stored, noted []byte, err error) {
 	id := epochID(l.epoch().Number, newest)
-	err := l.Store.UpdateLog(ctx, func(items store.LogItems) error {
+	err = l.Store.UpdateLog(ctx, func(items store.LogItems) error {
+		stored, noted = nil, nil
 		before, err := items.Get(store.LogCheckpoint, id)
 		if err != nil {
 			return err
@@ -98,12 +107,20 @@ func (l *Ledger) put(ctx context.Context, signed *translog.Signed) error {
 			}
 		}
 		items.Put(store.LogCheckpoint, id, written.Note())
-		return nil
+		var now state
+		if now, stored, err = readState(items); err != nil || now.Published == signed.Size {
+			return err
+		}
+		now.Published = signed.Size
+		if noted, err = json.Marshal(&now); err == nil {
+			items.Put(store.LogState, newest, noted)
+		}
+		return err
 	})
 	if err != nil {
-		return fmt.Errorf("publishing a checkpoint: %w", err)
+		return nil, nil, fmt.Errorf("publishing a checkpoint: %w", err)
 	}
-	return nil
+	return stored, noted, nil
 }
 
 // witnessKeys are those of all witnesses.
@@ -159,7 +176,7 @@ func (l *Ledger) answered(ctx context.Context, w *witness.Client, offered, cosig
 	if len(signed.CosignedBy(l.witnessKeys())) < l.Quorum {
 		return
 	}
-	if err := l.put(ctx, signed); err != nil {
+	if _, _, err := l.put(ctx, signed); err != nil {
 		l.Log.Error("a cosigned checkpoint could not be published; the next one follows", "error", err)
 		return
 	}

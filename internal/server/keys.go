@@ -145,24 +145,6 @@ func openVault(ctx context.Context, c *config.Config, passphrase []byte) (*vault
 	return vault.OpenBoth(current, before)
 }
 
-// OpenRowKeys opens the keys by which the rows of an image are checked. It makes
-// and changes nothing. The caller closes the vault.
-func OpenRowKeys(ctx context.Context, image store.Image, c *config.Config) (*vault.Vault, *vault.RowKeys, error) {
-	v, _, err := openVault(ctx, c, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	keys, err := v.LoadRowKeys(store.ImageCiphertexts{Context: ctx, Image: image})
-	if err == nil && keys == nil {
-		err = ErrNotAdopted
-	}
-	if err != nil {
-		v.Close()
-		return nil, nil, err
-	}
-	return v, keys, nil
-}
-
 // WarnUnlocked logs, once, that keys are in memory which could be written to swap
 // space.
 func WarnUnlocked(v *vault.Vault, log *slog.Logger, also ...func()) {

@@ -128,8 +128,13 @@ func (s *State) read(path string) error {
 	if err != nil {
 		return fmt.Errorf("log.state: %w", err)
 	}
+	return s.parse(path, text)
+}
+
+// parse takes over the text of a file.
+func (s *State) parse(path string, text []byte) error {
 	var file stateFile
-	err = json.Unmarshal(text, &file, json.RejectUnknownMembers(true))
+	err := json.Unmarshal(text, &file, json.RejectUnknownMembers(true))
 	if err == nil && file.Installation != s.data.Installation {
 		return integrity("%s is of another installation (%.40q) than this database (%q). "+
 			"Perhaps another database was put in place, or two databases share one master key file: then give each a file of its own in log.state. "+

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"maps"
 	"math/bits"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 
@@ -106,6 +107,19 @@ func stateDigest(key *vault.RowKey, version int64, plain []byte) string {
 	mark := key.Mark([]byte("latchkey state 2"), plain)
 	digest := binary.BigEndian.AppendUint64(nil, uint64(version))
 	return hex.EncodeToString(append(digest, mark[:32-len(digest)]...))
+}
+
+// StateVersion is the version of an organization of which a record of the log
+// speaks, 0 for none.
+func StateVersion(stateDigest string) int64 {
+	if len(stateDigest) < stateVersionDigits {
+		return 0
+	}
+	version, err := strconv.ParseInt(stateDigest[:stateVersionDigits], 16, 64)
+	if err != nil {
+		return 0
+	}
+	return version
 }
 
 // headless organizations hold nothing but rows that no version guards.

@@ -26,6 +26,13 @@ type Image interface {
 	Activity(ctx context.Context, org, id string) (*ActivityRow, error)
 	// Activities gives every activity to fn, in any order.
 	Activities(ctx context.Context, fn func(org string, a *ActivityRow) error) error
+	// Entries gives every entry of the log to fn, ordered by position.
+	Entries(ctx context.Context, fn func(EntryRow) error) error
+	// EntriesAt returns the entries at some positions, in any order.
+	EntriesAt(ctx context.Context, positions []int64) ([]EntryRow, error)
+	// EntriesOf returns the entries of some activities, of whatever organization;
+	// those of one activity are ordered by position.
+	EntriesOf(ctx context.Context, activities []string) ([]EntryRow, error)
 	Close() error
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 
 	"github.com/go-json-experiment/json"
@@ -71,6 +72,63 @@ func (i *Inspector) Activity(org string, row ActivityRow) (*domain.Activity, *Fi
 		return nil, &Finding{org, activityKind, row.ID, "it cannot be read"}, nil // the error is what was found
 	}
 	return a, nil, nil
+}
+
+// Entry takes an entry of the log apart; what is found of it is returned, nil for
+// nothing.
+func (i *Inspector) Entry(row *EntryRow) (*LogEntry, *Finding, error) {
+	r, err := i.rows(row.Org)
+	if err != nil {
+		return nil, nil, err
+	}
+	entry, ok := r.entry(row)
+	if !ok {
+		found := EntryFinding(row, notOurs)
+		return nil, &found, nil
+	}
+	return &entry, nil, nil
+}
+
+// State is what the log must say of the state that a stored head stands for; ok
+// is false if the head cannot be opened.
+func (i *Inspector) State(org string, sealed []byte) (digest string, ok bool, err error) {
+	r, err := i.rows(org)
+	if err != nil || r.key == nil {
+		return "", false, err
+	}
+	h, err := openHead(r.key, sealed)
+	if err != nil {
+		return "", false, nil // it was reported with the rows of the organization
+	}
+	return h.digest, true, nil
+}
+
+// Installation is the record of the installation, nil when there is none that is
+// ours.
+func (i *Inspector) Installation(ctx context.Context, image Image) (found *domain.Installation, err error) {
+	err = image.Items(ctx, instanceOrg, installations.Name, func(org, kind string, item Item) error {
+		body, ours, err := i.Open(org, kind, item)
+		if err != nil || !ours {
+			return err
+		}
+		record := new(domain.Installation)
+		if json.Unmarshal(body, record) == nil { // else it is reported with the rows
+			found = record
+		}
+		return nil
+	})
+	return found, err
+}
+
+// LogItem reads an item of what is kept of the tree; nil: there is none that is
+// ours.
+func (i *Inspector) LogItem(ctx context.Context, image Image, kind, id string) ([]byte, error) {
+	stored, err := image.Get(ctx, logOrg, kind, id)
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	body, _, err := i.Open(logOrg, kind, Item{id, stored})
+	return body, err
 }
 
 // OrganizationRows adds up the rows of one organization, to compare them with its

@@ -112,14 +112,7 @@ func (e *LogEntry) Record(sequence int64) []byte {
 // Version is that of the organization's head of which the entry speaks; 0: of none.
 func (e *LogEntry) Version() int64 {
 	_, digest, _ := bytes.Cut(e.unnumbered, []byte(`,"stateDigest":"`))
-	if len(digest) < stateVersionDigits {
-		return 0
-	}
-	version, err := strconv.ParseInt(string(digest[:stateVersionDigits]), 16, 64)
-	if err != nil {
-		return 0
-	}
-	return version
+	return StateVersion(string(digest))
 }
 
 // LogReader reads the entries of the log, each once, in the order in which they
@@ -169,26 +162,44 @@ func (s *Store) openEntries(list []EntryRow) ([]LogEntry, error) {
 			}
 			keys[e.Org] = r
 		}
-		tag, body, ok := cut(e.Body)
-		if ok && len(body) > saltSize {
-			mark := entryMark(keys[e.Org].key, &e.Entry, body)
-			ok = [tagSize]byte(mark[:tagSize]) == tag
-		}
-		if !ok || len(body) <= saltSize {
-			_ = s.found(Finding{e.Org, "log entry", strconv.FormatInt(e.Position, 10), notOurs})
+		entry, ok := keys[e.Org].entry(e)
+		if !ok {
+			_ = s.found(EntryFinding(e, notOurs))
 			continue
 		}
-		opened = append(opened, LogEntry{
-			Position: e.Position, Org: e.Org, Activity: e.Activity,
-			Salt: [saltSize]byte(body[:saltSize]), unnumbered: body[saltSize:],
-		})
+		opened = append(opened, entry)
 	}
 	return opened, nil
+}
+
+// entry takes an entry apart; ok says that it is ours.
+func (r *rows) entry(e *EntryRow) (_ LogEntry, ok bool) {
+	tag, body, ok := cut(e.Body)
+	if !ok || len(body) <= saltSize {
+		return LogEntry{}, false
+	}
+	if r.key != nil {
+		if mark := entryMark(r.key, &e.Entry, body); [tagSize]byte(mark[:tagSize]) != tag {
+			return LogEntry{}, false
+		}
+	}
+	return LogEntry{
+		Position: e.Position, Org: e.Org, Activity: e.Activity,
+		Salt: [saltSize]byte(body[:saltSize]), unnumbered: body[saltSize:],
+	}, true
+}
+
+// EntryFinding is what was found of an entry.
+func EntryFinding(e *EntryRow, what string) Finding {
+	return Finding{e.Org, "log entry", strconv.FormatInt(e.Position, 10), what}
 }
 
 // logOrg is the pseudo-organization that holds the tree and what belongs to it.
 // It is no UUID, so no request can name it.
 const logOrg = "log"
+
+// LogOrganization is the name of that pseudo-organization in findings.
+const LogOrganization = logOrg
 
 // Kinds of what is kept of the tree.
 const (

@@ -19,7 +19,7 @@ func (l LogItems) Logged(org string) (Logged, error) {
 	if err != nil {
 		return Logged{}, err
 	}
-	return readLogged(org, body)
+	return ReadLogged(org, body)
 }
 
 // PutLogged writes how much of an organization is in the tree.
@@ -33,10 +33,11 @@ func (s *Store) logged(ctx context.Context, org string) (Logged, error) {
 	if err != nil {
 		return Logged{}, err
 	}
-	return readLogged(org, body)
+	return ReadLogged(org, body)
 }
 
-func readLogged(org string, body []byte) (g Logged, err error) {
+// ReadLogged reads the item of an organization; none: nothing of it is in the tree.
+func ReadLogged(org string, body []byte) (g Logged, err error) {
 	switch len(body) {
 	case 0:
 	case 16:

@@ -12,7 +12,7 @@ import (
 // Entries implements [store.Driver].
 func (db *DB) Entries(ctx context.Context, q store.EntryQuery) ([]store.EntryRow, error) {
 	var a args
-	sql := `SELECT position, org, activity, body FROM log_entries WHERE `
+	sql := selectEntries + ` WHERE `
 	if q.Activity != "" {
 		sql += `activity = ` + a.add(q.Activity) + ` AND activity <> '' AND org = ` + a.add(q.Org)
 	} else {
@@ -32,6 +32,8 @@ func (db *DB) Entries(ctx context.Context, q store.EntryQuery) ([]store.EntryRow
 	}
 	return list, nil
 }
+
+const selectEntries = `SELECT position, org, activity, body FROM log_entries`
 
 func entryOf(row pgx.CollectableRow) (e store.EntryRow, err error) {
 	err = row.Scan(&e.Position, &e.Org, &e.Activity, &e.Body)

@@ -69,7 +69,7 @@ func (m *Image) Close() error { return m.conn.Close(context.Background()) }
 
 // Rows implements [store.Image].
 func (m *Image) Rows(ctx context.Context) (int64, error) {
-	return collect(ctx, m, zeroOrOne(pgx.RowTo[int64]), `SELECT (SELECT count(*) FROM items) + (SELECT count(*) FROM activities)`)
+	return collect(ctx, m, zeroOrOne(pgx.RowTo[int64]), `SELECT (SELECT count(*) FROM items) + (SELECT count(*) FROM activities) + (SELECT count(*) FROM log_entries)`)
 }
 
 // Version implements [store.Image].
@@ -134,6 +134,21 @@ func (m *Image) Activities(ctx context.Context, fn func(string, *store.ActivityR
 		}
 		return found, err
 	}, func(r row) error { return fn(r.org, &r.ActivityRow) }, `SELECT org, `+activityColumns+` FROM activities`)
+}
+
+// Entries implements [store.Image].
+func (m *Image) Entries(ctx context.Context, fn func(store.EntryRow) error) error {
+	return each(ctx, m, entryOf, fn, selectEntries+` ORDER BY position`)
+}
+
+// EntriesAt implements [store.Image].
+func (m *Image) EntriesAt(ctx context.Context, positions []int64) ([]store.EntryRow, error) {
+	return collect(ctx, m, all(entryOf), selectEntries+` WHERE position = ANY ($1)`, positions)
+}
+
+// EntriesOf implements [store.Image].
+func (m *Image) EntriesOf(ctx context.Context, activities []string) ([]store.EntryRow, error) {
+	return collect(ctx, m, all(entryOf), selectEntries+` WHERE activity = ANY ($1) AND activity <> '' ORDER BY position`, activities)
 }
 
 func collect[T any](ctx context.Context, m *Image, read func(pgx.Rows) (T, error), sql string, args ...any) (found T, err error) {

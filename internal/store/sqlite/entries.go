@@ -11,7 +11,7 @@ import (
 // Entries implements [store.Driver].
 func (db *DB) Entries(ctx context.Context, q store.EntryQuery) (list []store.EntryRow, err error) {
 	var a args
-	sql := `SELECT position, org, activity, body FROM log_entries WHERE `
+	sql := selectEntries + ` WHERE `
 	if q.Activity != "" {
 		sql += `activity = ` + a.add(q.Activity) + ` AND activity <> '' AND org = ` + a.add(q.Org)
 	} else {
@@ -22,18 +22,23 @@ func (db *DB) Entries(ctx context.Context, q store.EntryQuery) (list []store.Ent
 		sql += ` LIMIT ` + a.add(int64(q.Limit))
 	}
 	err = db.query(ctx, func(row []driver.Value) error {
-		var e store.EntryRow
-		e.Position, _ = row[0].(int64)
-		e.Org, _ = row[1].(string)
-		e.Activity, _ = row[2].(string)
-		e.Body = bytesOf(row[3])
-		list = append(list, e)
+		list = append(list, entryOf(row))
 		return nil
 	}, sql, a...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the entries of the log: %w", err)
 	}
 	return list, nil
+}
+
+const selectEntries = `SELECT position, org, activity, body FROM log_entries`
+
+func entryOf(row []driver.Value) (e store.EntryRow) {
+	e.Position, _ = row[0].(int64)
+	e.Org, _ = row[1].(string)
+	e.Activity, _ = row[2].(string)
+	e.Body = bytesOf(row[3])
+	return e
 }
 
 // Horizon implements [store.Driver]. Commits never overlap.

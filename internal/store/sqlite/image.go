@@ -13,8 +13,8 @@ var _ store.Image = (*Image)(nil)
 
 // Image is a [store.Image] of a database, or of a backup.
 type Image struct {
-	conn               *conn
-	get, version, find *stmt
+	conn                                   *conn
+	get, version, find, entryAt, entriesOf *stmt
 }
 
 // OpenImage opens the database at path as it is now, while a server runs on it or
@@ -52,6 +52,8 @@ func OpenImage(ctx context.Context, path string) (_ *Image, err error) {
 		{&m.version, selectVersion},
 		{&m.get, `SELECT body FROM items WHERE org = ? AND kind = ? AND id = ?`},
 		{&m.find, `SELECT ` + activityColumns + ` FROM activities WHERE org = ? AND id = ?`},
+		{&m.entryAt, selectEntries + ` WHERE position = ?`},
+		{&m.entriesOf, selectEntries + ` WHERE activity = ? AND activity <> '' ORDER BY position`},
 	} {
 		if *p.to, err = c.prepare(p.sql); err != nil {
 			return nil, err
@@ -62,7 +64,7 @@ func OpenImage(ctx context.Context, path string) (_ *Image, err error) {
 
 // Close implements [store.Image].
 func (m *Image) Close() error {
-	for _, s := range []*stmt{m.get, m.version, m.find} {
+	for _, s := range []*stmt{m.get, m.version, m.find, m.entryAt, m.entriesOf} {
 		if s != nil {
 			_ = s.raw.Close()
 		}
@@ -75,7 +77,7 @@ func (m *Image) Rows(context.Context) (rows int64, err error) {
 	err = m.conn.query(func(row []driver.Value) error {
 		rows, _ = row[0].(int64)
 		return nil
-	}, `SELECT (SELECT count(*) FROM items) + (SELECT count(*) FROM activities)`)
+	}, `SELECT (SELECT count(*) FROM items) + (SELECT count(*) FROM activities) + (SELECT count(*) FROM log_entries)`)
 	return rows, damaged(err)
 }
 
@@ -143,6 +145,44 @@ func (m *Image) Activities(ctx context.Context, fn func(string, *store.ActivityR
 		}
 		return fn(textOf(row[0]), a)
 	}, `SELECT org, `+activityColumns+` FROM activities ORDER BY rowid`)
+}
+
+// Entries implements [store.Image].
+func (m *Image) Entries(ctx context.Context, fn func(store.EntryRow) error) error {
+	return m.query(ctx, func(row []driver.Value) error {
+		e := entryOf(row)
+		if !texts(row[1:3]...) || blobOf(row[3]) == nil {
+			e.Org, e.Activity, e.Body = textOf(row[1]), textOf(row[2]), nil
+		}
+		return fn(e)
+	}, selectEntries+` ORDER BY position`)
+}
+
+// EntriesAt implements [store.Image].
+func (m *Image) EntriesAt(_ context.Context, positions []int64) (list []store.EntryRow, err error) {
+	for _, position := range positions {
+		if err := collectEntries(m.entryAt, &list, position); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// EntriesOf implements [store.Image].
+func (m *Image) EntriesOf(_ context.Context, activities []string) (list []store.EntryRow, err error) {
+	for _, id := range activities {
+		if err := collectEntries(m.entriesOf, &list, id); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func collectEntries(s *stmt, list *[]store.EntryRow, key any) error {
+	return damaged(s.query(func(row []driver.Value) error {
+		*list = append(*list, entryOf(row))
+		return nil
+	}, key))
 }
 
 func (m *Image) query(ctx context.Context, fn func([]driver.Value) error, sql string, args ...any) error {
