@@ -85,7 +85,7 @@ func fill(b testing.TB, url string, activities int) {
 	for first := range writers {
 		working.Go(func() {
 			for n := first; n < activities; n += writers {
-				if err := record(b, s, key, n); err != nil {
+				if _, err := record(b, s.Store, s.Root, key, n); err != nil {
 					b.Error(err)
 					return
 				}
@@ -109,22 +109,23 @@ func signature(b testing.TB, key client.PrivateKey, body string) string {
 	return sent.Signature
 }
 
-func record(b testing.TB, s *servertest.Server, key client.PrivateKey, n int) error {
+// record records an activity that signs, and returns its id.
+func record(b testing.TB, s *store.Store, root *servertest.Caller, key client.PrivateKey, n int) (string, error) {
 	now := time.Now()
 	body := fmt.Sprintf(`{"type":"ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2","timestampMs":"%d","organizationId":%q,"parameters":{"signWith":"0x0a4Ac4a18a97327308DE692bfc66E107753723EB","payload":"%064x","encoding":"PAYLOAD_ENCODING_HEXADECIMAL","hashFunction":"HASH_FUNCTION_NO_OP"}}`,
-		now.UnixMilli(), s.Root.OrganizationID, n)
+		now.UnixMilli(), root.OrganizationID, n)
 	a := &domain.Activity{
-		ID: ids.New(), OrganizationID: s.Root.OrganizationID, Type: "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2",
+		ID: ids.New(), OrganizationID: root.OrganizationID, Type: "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2",
 		Status: domain.StatusCompleted, TimestampMs: now.UnixMilli(), Fingerprint: sha256.Sum256([]byte(body)),
 		Body: body, Intent: []byte(`{}`), Result: []byte(`{"r":"00","s":"00","v":"00"}`), CreatedAt: now, UpdatedAt: now,
 		Votes: []domain.Vote{{
-			ID: ids.New(), UserID: s.Root.UserID, UserName: "Root user", Selection: domain.VoteApproved,
+			ID: ids.New(), UserID: root.UserID, UserName: "Root user", Selection: domain.VoteApproved,
 			PublicKey: key.PublicKey(), Signature: signature(b, key, body), Scheme: string(stamp.P256), CreatedAt: now,
 		}},
 	}
 	digests, err := catalog().LogDigests(a)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return s.Store.Update(b.Context(), s.Root.OrganizationID, func(tx *store.Tx) error { return tx.Record(a, digests) })
+	return a.ID, s.Update(b.Context(), root.OrganizationID, func(tx *store.Tx) error { return tx.Record(a, digests) })
 }

@@ -88,6 +88,10 @@ func (p *recordParser) string(member string) string {
 		p.fail("%s: %w", member, err)
 		return ""
 	}
+	if plain := p.rest()[1 : end-1]; !strings.ContainsFunc(plain, func(r rune) bool { return r == '\\' || r < ' ' }) {
+		p.at += end // what is not UTF-8 is not rendered again as it is
+		return plain
+	}
 	var s string
 	if err := json.Unmarshal([]byte(p.rest()[:end]), &s); err != nil {
 		p.fail("%s is not a JSON string: %w", member, err)
