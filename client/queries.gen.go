@@ -636,3 +636,33 @@ type ReceiptReply struct {
 	// The receipt; latchkey audit receipt verifies it offline.
 	Receipt ReceiptView `json:"receipt"`
 }
+
+// Events asks events: read what happened to activities, in the order in which it did,
+// from any place on.
+func (c *Client) Events(ctx context.Context, q EventsRequest) (*EventsReply, error) {
+	return ask[EventsReply](ctx, c, "/latchkey/v1/events", q)
+}
+
+// EventsRequest is what [Client.Events] asks.
+type EventsRequest struct {
+	// Cursor of the last event that was seen, or now; from the first event when absent.
+	// Optional.
+	After string `json:"after,omitzero"`
+	// At most so many events; 100 when absent. A stream has no end. Optional.
+	Limit int32 `json:"limit,omitzero"`
+	// Events of the organization's sub-organizations too, deleted ones included. Optional.
+	IncludeSubOrganizations bool `json:"includeSubOrganizations,omitzero"`
+	// Only of activities of these types. Optional.
+	Types []string `json:"types,omitzero"`
+	// Only of activities that came to these statuses. Optional.
+	Statuses []ActivityStatus `json:"statuses,omitzero"`
+}
+
+// EventsReply is the reply to [Client.Events].
+type EventsReply struct {
+	// Events, in the order of the log.
+	Events []EventView `json:"events"`
+	// Where to go on: after the last event, and after what filters left out. There is no more
+	// for now when it is the one that was sent.
+	Cursor string `json:"cursor"`
+}

@@ -47,7 +47,7 @@ func OwnOperations() []OwnOperation {
 			Request: schema.Of[EventsRequest](), Reply: schema.Of[EventsReply](), Serve: (*Engine).Events,
 		},
 		{
-			Name: "stream_events", At: "events/stream", Tag: "activities", Streams: true,
+			Name: "events_stream", At: "events/stream", Tag: "activities", Streams: true,
 			Summary: "Be told what happens to activities, as it happens: server-sent events, whose ids are cursors.",
 			Guide:   "events.md#the-stream", GuideTitle: "Events",
 			Request: schema.Of[EventsRequest](), Reply: schema.Of[EventView](), Serve: (*Engine).StreamEvents,
