@@ -19,7 +19,7 @@ type OwnOperation struct {
 	Request, Reply    *schema.Schema
 	// Streams says that it answers with server-sent events, each of which is a Reply.
 	Streams bool
-	Serve             func(*Engine, context.Context, Request) (*Reply, error)
+	Serve   func(*Engine, context.Context, Request) (*Reply, error)
 }
 
 // Path is where the operation is served.
