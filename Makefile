@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean
+.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean events
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -36,6 +36,11 @@ tamper:
 # memory. It takes some minutes, most of them to make the database.
 audit-bench:
 	LATCHKEY_TEST_ACTIVITIES=$${LATCHKEY_TEST_ACTIVITIES:-1000000} go test -trimpath -timeout 3h -run '^$$' -bench BenchmarkVerify -benchtime 1x ./internal/audit
+
+# 10,000 activities while the server and PostgreSQL are killed again and again:
+# readers of events miss none.
+events:
+	LATCHKEY_TEST_EVENTS=$${LATCHKEY_TEST_EVENTS:-10000} go test -trimpath -timeout 3h -v -run TestEventsThroughKills ./cmd/latchkey
 
 e2e: build
 	scripts/e2e

@@ -116,22 +116,9 @@ func (e *Error) Error() string {
 // Post stamps body as it is and posts it to path. It returns the body of a
 // reply with status 200; for any other status the error is an [*Error].
 func (c *Client) Post(ctx context.Context, path string, body []byte) ([]byte, error) {
-	url := strings.TrimRight(c.BaseURL, "/") + "/" + strings.TrimLeft(path, "/")
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	req, err := c.request(ctx, path, body)
 	if err != nil {
-		return nil, fmt.Errorf("making request: %w", err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", defaultUserAgent)
-	if c.UserAgent != "" {
-		req.Header.Set("User-Agent", c.UserAgent)
-	}
-	if c.Stamper != nil {
-		header, value, err := c.Stamper.Stamp(body)
-		if err != nil {
-			return nil, err
-		}
-		req.Header.Set(header, value)
+		return nil, err
 	}
 	res, err := c.http().Do(req)
 	if err != nil {
@@ -149,6 +136,28 @@ func (c *Client) Post(ctx context.Context, path string, body []byte) ([]byte, er
 		return nil, parseError(res.StatusCode, reply)
 	}
 	return reply, nil
+}
+
+// request makes a stamped request.
+func (c *Client) request(ctx context.Context, path string, body []byte) (*http.Request, error) {
+	url := strings.TrimRight(c.BaseURL, "/") + "/" + strings.TrimLeft(path, "/")
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("making request: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", defaultUserAgent)
+	if c.UserAgent != "" {
+		req.Header.Set("User-Agent", c.UserAgent)
+	}
+	if c.Stamper != nil {
+		header, value, err := c.Stamper.Stamp(body)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set(header, value)
+	}
+	return req, nil
 }
 
 func (c *Client) http() *http.Client {

@@ -119,6 +119,14 @@ const (
 	EncryptionSuiteTransportEncryptionSuiteEnclaveEncryptV1 EncryptionSuite = "TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1"
 )
 
+// EventViewEventType is one of the values below; a newer server may know more.
+type EventViewEventType string
+
+// The values of EventViewEventType.
+const (
+	EventViewEventTypeActivityUpdates EventViewEventType = "ACTIVITY_UPDATES"
+)
+
 // ExplainReplyOutcome is one of the values below; a newer server may know more.
 type ExplainReplyOutcome string
 

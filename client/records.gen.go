@@ -234,6 +234,21 @@ type EmailEventDetails struct {
 	DiagnosticCode string `json:"diagnosticCode,omitzero"`
 }
 
+// EventView is a record that operations share.
+type EventView struct {
+	// Place after the event; it stays valid.
+	Cursor string `json:"cursor"`
+	// Id of the event, the same wherever it is shown.
+	EventID string `json:"eventId"`
+	// What the event is about.
+	EventType EventViewEventType `json:"eventType"`
+	// Organization of the activity.
+	OrganizationID string `json:"organizationId"`
+	// The activity as it stood right after the change, without texts that would serve a
+	// reader.
+	Activity Activity `json:"activity"`
+}
+
 // ExplainedPolicy is a record that operations share.
 type ExplainedPolicy struct {
 	// The policy; absent when it is supposed. Optional.
@@ -801,7 +816,7 @@ type Vote struct {
 	Message string `json:"message"`
 	// Key that signed it.
 	PublicKey string `json:"publicKey"`
-	// Signature over the message.
+	// Signature over the message; empty in an event whose message is not shown.
 	Signature string `json:"signature"`
 	// Scheme of the signature.
 	Scheme string `json:"scheme"`

@@ -15,7 +15,7 @@ const examples = new Collection();
 const signer = new AsyncLocalStorage();
 const exchange = new AsyncLocalStorage();
 
-const operationOf = (path) => path.match(/^\/(?:public\/v1\/(?:submit|query)|latchkey\/v1)\/(\w+)$/)?.[1];
+const operationOf = (path) => path.match(/^\/(?:public\/v1\/(?:submit|query)|latchkey\/v1)\/(\w+(?:\/\w+)?)$/)?.[1].replace('/', '_');
 
 // note is for requests that another process makes, such as a browser.
 export function note(path, client, status) {

@@ -101,6 +101,39 @@ describe(`examples on ${storeName}`, () => {
     assert.equal((await ask({ ...request, activityId: 'x' })).status, 400);
     assert.equal((await ask(request, newKey())).status, 401);
   });
+
+  it('events and their stream by hand, with a published stamper', async () => {
+    const { dev } = held;
+    const activity = await rootUser().client.submit('createUserTag', { userTagName: 'told', userIds: [] });
+    const request = { organizationId: dev.organizationId, limit: 1, types: [activity.type] };
+    const stamped = async (asked, key = held.rootKey) => {
+      const body = JSON.stringify(asked);
+      return { body, stamp: await new ApiKeyStamper(key).stamp(body) };
+    };
+    const ask = async (asked, key) => send({ url: `${dev.baseUrl}/latchkey/v1/events`, ...(await stamped(asked, key)) });
+    while ((await ask(request)).reply.events.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    const reply = await exchanged(request, async () => (await ask(request)).reply);
+    assert.equal(reply.events[0].activity.type, activity.type);
+    assert.equal(reply.cursor, reply.events[0].cursor);
+    assert.equal((await ask({ ...request, after: 'x' })).status, 400);
+    assert.equal((await ask(request, newKey())).status, 401);
+
+    const wanted = { organizationId: dev.organizationId, types: [activity.type] };
+    const first = await exchanged(wanted, async () => {
+      const { body, stamp } = await stamped(wanted);
+      const headers = { [stamp.stampHeaderName]: stamp.stampHeaderValue };
+      const streamed = await fetch(`${dev.baseUrl}/latchkey/v1/events/stream`, { method: 'POST', headers, body });
+      assert.equal(streamed.headers.get('content-type'), 'text/event-stream');
+      let text = '';
+      for await (const part of streamed.body) {
+        text += Buffer.from(part).toString();
+        const event = text.match(/^id: (.*)\ndata: (.*)\n\n/m);
+        if (event) return JSON.parse(event[2]); // and the stream is closed
+      }
+      throw new Error(`the stream ended: ${text}`);
+    });
+    assert.deepEqual(first, reply.events[0]);
+  });
 });
 
 describe('recorded examples', () => {

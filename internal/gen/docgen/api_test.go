@@ -200,8 +200,12 @@ func (r *reference) own(o *engine.OwnOperation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s# %s\n\n%s [%s](../%s) shows how to use it.\n\n", header, o.Name, o.Summary, o.GuideTitle, o.Guide)
 	fmt.Fprintf(&b, "    POST %s\n\n| | |\n|---|---|\n| decided by | no one: all readers of the organization may ask |\n", o.Path())
-	fmt.Fprintf(&b, "\n## Body\n\n%s\n## Reply\n\n%s",
-		table(r.values.members(o.Request), ofRequest), table(r.values.members(o.Reply), ofReply))
+	reply := "Reply"
+	if o.Streams {
+		reply = "Data of each event"
+	}
+	fmt.Fprintf(&b, "\n## Body\n\n%s\n## %s\n\n%s",
+		table(r.values.members(o.Request), ofRequest), reply, table(r.values.members(o.Reply), ofReply))
 	r.example(&b, o.Name)
 	return b.String()
 }
@@ -301,7 +305,7 @@ func quoted(names []string) string {
 // topics sort the index. The first whose pattern fits an operation takes it.
 var topics = []struct{ name, concept, pattern string }{
 	{"Organizations", "organizations", `organization|suborg|root_quorum|^whoami$`},
-	{"Activities and votes", "activities", `activit|^receipt$`},
+	{"Activities and votes", "activities", `activit|^receipt$|^events`},
 	{"Policies", "policies", `polic|smart_contract|^explain$`},
 	{"Logins and sessions", "sessions", `login|session|otp|^oauth$|email_auth|recover`},
 	{"Credentials", "credentials", `api_key|authenticator|oauth_provider`},

@@ -61,7 +61,7 @@ func OwnOperations() []OwnOperation {
 			Request: eventsRequest.Schema, Reply: schema.Of[EventsReply](), Serve: (*Engine).Events,
 		},
 		{
-			Name: "stream_events", At: "events/stream", Tag: "activities", Streams: true,
+			Name: "events_stream", At: "events/stream", Tag: "activities", Streams: true,
 			Summary: "Be told what happens to activities, as it happens: server-sent events, whose ids are cursors.",
 			Guide:   "events.md#the-stream", GuideTitle: "Events",
 			Request: eventsRequest.Schema, Reply: schema.Of[EventView](), Serve: (*Engine).StreamEvents,

@@ -52,6 +52,12 @@ func TestBearerTexts(t *testing.T) {
 					t.Errorf("a list has %s (HTTP %d)", name, list.Status)
 				}
 			}
+			events := readEvents(t, lister)
+			for name, text := range b.texts {
+				if bytes.Contains(events, []byte(text)) {
+					t.Errorf("an event has %s", name)
+				}
+			}
 		}
 	})
 }
