@@ -177,8 +177,11 @@ func (d *Deliverer) finish(r *round) {
 	for range r.delivered {
 		d.Metrics.WebhookDelivered()
 	}
-	if w.class = sound; r.slow || r.failure != nil {
+	switch {
+	case r.slow || r.failure != nil:
 		w.class = suspect
+	case r.delivered > 0:
+		w.class = sound
 	}
 	w.paused = r.paused
 	switch {
