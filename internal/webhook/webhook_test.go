@@ -168,7 +168,12 @@ func TestRetry(t *testing.T) {
 		if e.Get("isActive").Any != false || !strings.Contains(e.Get("lastError").Text(), "HTTP 410") || e.Get("waiting").Number() != 1 {
 			t.Errorf("after a 410 it is %v", e)
 		}
+		attempts := len(r.await(t, "nothing", func([]received) bool { return true }))
 		later := tag(t, s.Root, "Later")
+		testWaiting(t, s.Root, id, 2)
+		if all := r.await(t, "nothing", func([]received) bool { return true }); len(all) != attempts {
+			t.Errorf("switched off, it got %d further attempts", len(all)-attempts)
+		}
 		r.reply(http.StatusOK)
 		update(t, s.Root, id, map[string]any{"isActive": true})
 		all = r.activities(t, late, later)
