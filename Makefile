@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean events
+.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean events deliveries
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -41,6 +41,10 @@ audit-bench:
 # readers of events miss none.
 events:
 	LATCHKEY_TEST_EVENTS=$${LATCHKEY_TEST_EVENTS:-10000} go test -trimpath -timeout 3h -v -run TestEventsThroughKills ./cmd/latchkey
+
+# 10,000 events on each store, while the server that delivers them is killed.
+deliveries:
+	LATCHKEY_TEST_EVENTS=$${LATCHKEY_TEST_EVENTS:-10000} go test -trimpath -timeout 3h -v -run TestKilledWhileDelivering ./cmd/latchkey
 
 e2e: build
 	scripts/e2e

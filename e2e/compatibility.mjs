@@ -75,9 +75,9 @@ async function catalog() {
   try {
     const { paths } = await fetch(`${server.dev.baseUrl}/openapi.json`).then((reply) => reply.json());
     const all = Object.entries(paths).map(([path, { post }]) => {
-      const [, kind, operation] = path.match(/^\/(?:public|latchkey)\/v1\/(?:(submit|query)\/)?(\w+)$/);
+      const kind = path.match(/^\/public\/v1\/(submit|query)\//)?.[1];
       const { oneOf } = post.requestBody.content['application/json'].schema;
-      return { kind: kind ?? 'own', operation, type: oneOf?.at(-1).title };
+      return { kind: kind ?? 'own', operation: post.operationId, type: oneOf?.at(-1).title };
     });
     return { all, missing: await unserved(server.dev.baseUrl, new Set(Object.keys(paths))) };
   } finally {

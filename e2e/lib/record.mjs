@@ -15,7 +15,9 @@ const examples = new Collection();
 const signer = new AsyncLocalStorage();
 const exchange = new AsyncLocalStorage();
 
-const operationOf = (path) => path.match(/^\/(?:public\/v1\/(?:submit|query)|latchkey\/v1)\/(\w+(?:\/\w+)?)$/)?.[1].replace('/', '_');
+// Of our own operations, those that are not called like their path.
+const paths = { '/latchkey/v1/webhooks/test': 'test_webhook_endpoint' };
+const operationOf = (path) => paths[path] ?? path.match(/^\/(?:public\/v1\/(?:submit|query)|latchkey\/v1)\/(\w+(?:\/\w+)?)$/)?.[1].replace('/', '_');
 
 // note is for requests that another process makes, such as a browser.
 export function note(path, client, status) {

@@ -20,6 +20,7 @@ import (
 	"latchkey/internal/ledger"
 	"latchkey/internal/outbox/notify"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/api"
 	"latchkey/internal/schema"
 	"latchkey/internal/server/config"
 	"latchkey/internal/webhook"
@@ -27,7 +28,7 @@ import (
 )
 
 // newDeliverer wires what delivers events to webhook endpoints.
-func (s *Server) newDeliverer(keys *vault.WebhookKeys, metrics webhook.Metrics) (*webhook.Deliverer, error) {
+func (s *Server) newDeliverer(keys *vault.WebhookKeys, metrics *api.Metrics) (*webhook.Deliverer, error) {
 	c := s.config
 	roots, err := notify.LoadRoots(c.Webhooks.CA)
 	if err != nil {
@@ -39,7 +40,7 @@ func (s *Server) newDeliverer(keys *vault.WebhookKeys, metrics webhook.Metrics) 
 		Poster: target.NewClient(guard, target.Options{
 			Timeout: c.Webhooks.Timeout, Roots: roots, Resolver: c.Dev.Resolver, Now: time.Now,
 		}),
-		Log: s.log, Metrics: metrics, Now: time.Now, Node: ids.New(), Timeout: c.Webhooks.Timeout,
+		Log: s.log, Metrics: metrics, Busy: metrics.Busy, Now: time.Now, Node: ids.New(), Timeout: c.Webhooks.Timeout,
 		Alone: strings.HasPrefix(c.Store, "sqlite:"),
 	}), nil
 }

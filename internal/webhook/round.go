@@ -78,6 +78,7 @@ func (r *round) deliver(ctx context.Context, d *Deliverer) error {
 	for i := range page.Events {
 		e := &page.Events[i]
 		if endpoint.Wants(e.Type, e.Status) && !unwanted(&r.progress, e) {
+			d.pace(ctx)
 			if now := d.Now(); i > 0 && now.Sub(began) > roundTime || now.After(r.until) || d.ending.Load() || ctx.Err() != nil {
 				return nil
 			}
@@ -89,6 +90,17 @@ func (r *round) deliver(ctx context.Context, d *Deliverer) error {
 	}
 	r.progress.Place, r.read = page.Next, page.Next
 	return nil
+}
+
+// pace holds a delivery back while requests keep the server busy, so that they find
+// it as fast as without endpoints. All deliveries together then take turns.
+func (d *Deliverer) pace(ctx context.Context) {
+	if !d.Busy() {
+		return
+	}
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	wait(ctx, busyPause)
 }
 
 // post makes one attempt.
@@ -177,8 +189,11 @@ func (d *Deliverer) finish(r *round) {
 	for range r.delivered {
 		d.Metrics.WebhookDelivered()
 	}
-	if w.class = sound; r.slow || r.failure != nil {
+	switch {
+	case r.slow || r.failure != nil:
 		w.class = suspect
+	case r.delivered > 0:
+		w.class = sound
 	}
 	w.paused = r.paused
 	switch {

@@ -28,8 +28,9 @@ const (
 	running
 )
 
-// class is what is expected of a receiver. Those that fail or are slow have slots
-// of their own, so that they cost others nothing.
+// class is what is expected of a receiver. Those that failed or were slow the last
+// time, or were never seen, have slots of their own, so that they cost others
+// nothing.
 type class int
 
 const (
@@ -68,7 +69,7 @@ func (s *schedule) Pop() any {
 // add makes an endpoint known, and plans it.
 func (d *Deliverer) add(p domain.WebhookProgress) *work {
 	w := &work{progress: p}
-	if p.Attempts > 0 {
+	if p.Attempts > 0 || p.Delivered.IsZero() {
 		w.class = suspect
 	}
 	d.work[key{p.OrganizationID, p.EndpointID}] = w

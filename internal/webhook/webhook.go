@@ -15,7 +15,10 @@ package webhook
 
 import (
 	"context"
+	"iter"
 	"log/slog"
+	"maps"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +39,8 @@ type Config struct {
 	Now     func() time.Time
 	Node    string        // tells servers apart
 	Timeout time.Duration // of one delivery
+	// Busy reports whether requests keep this server busy: they go first.
+	Busy func() bool
 	// Alone says that no other server has the store: a lease that is not this
 	// server's is that of one that is gone.
 	Alone bool
@@ -71,11 +76,15 @@ const (
 	troubleRetry = time.Second
 )
 
+// busyPause is between two deliveries while requests keep the server busy.
+const busyPause = 10 * time.Millisecond
+
 // Deliverer delivers events. Make it with [New].
 type Deliverer struct {
 	Config
 	results chan *round
 	ending  atomic.Bool // no delivery begins any more
+	turn    sync.Mutex  // of deliveries while the server is busy
 
 	// What follows belongs to the goroutine of Run.
 	lease      domain.WebhookLease // zero: not held
@@ -187,20 +196,39 @@ func (d *Deliverer) grow(ctx context.Context, end domain.LogPlace) error {
 		return err
 	}
 	if d.anyIdle() {
-		orgs, err := d.Feed.Between(ctx, d.seen, end)
+		concerned, err := d.concerned(ctx, end)
 		if err != nil {
 			return err
 		}
-		for org := range orgs {
-			for w := range d.byOrg[org] {
-				if w.at == idle {
-					d.plan(w, d.Now())
-				}
+		for w := range concerned {
+			if w.at == idle && w.progress.SwitchedOff == "" && !w.paused {
+				d.plan(w, d.Now())
 			}
 		}
 	}
 	d.seen = end
 	return nil
+}
+
+// maxRead bounds how many new events are looked at to find out whom they concern.
+const maxRead = 4096
+
+// concerned are the endpoints that may have new events: after more than can be
+// looked at, and in a new epoch of the log, all of them.
+func (d *Deliverer) concerned(ctx context.Context, end domain.LogPlace) (iter.Seq[*work], error) {
+	if end.Epoch != d.seen.Epoch || end.Index-d.seen.Index > maxRead || end.Before(d.seen) {
+		return maps.Values(d.work), nil
+	}
+	orgs, err := d.Feed.Between(ctx, d.seen, end)
+	return func(yield func(*work) bool) {
+		for org := range orgs {
+			for w := range d.byOrg[org] {
+				if !yield(w) {
+					return
+				}
+			}
+		}
+	}, err
 }
 
 // stop lets the deliveries that are running end, and lets go of the lease.

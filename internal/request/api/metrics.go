@@ -2,7 +2,9 @@ package api
 
 import (
 	"net/http"
+	"runtime"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +21,7 @@ type Metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
+	underWay atomic.Int64 // the same number
 	messages *prometheus.CounterVec
 	waiting  prometheus.Gauge
 	damaged  prometheus.Counter
@@ -100,8 +103,15 @@ func (m *Metrics) Handler() http.Handler {
 // begin counts a request that starts; what it returns ends it.
 func (m *Metrics) begin() (end func()) {
 	m.inFlight.Inc()
-	return m.inFlight.Dec
+	m.underWay.Add(1)
+	return func() {
+		m.inFlight.Dec()
+		m.underWay.Add(-1)
+	}
 }
+
+// Busy reports whether there is a request for every processor.
+func (m *Metrics) Busy() bool { return m.underWay.Load() >= int64(runtime.GOMAXPROCS(0)) }
 
 func (m *Metrics) observe(operation string, status int, took time.Duration) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Inc()

@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -105,12 +106,18 @@ func (g *Guard) Check(text string) error {
 		address = parsed
 	case host == "localhost" || strings.HasSuffix(host, ".localhost"):
 		address = netip.AddrFrom4([4]byte{127, 0, 0, 1}) // whatever a resolver says
-	case at.Scheme == "http" && len(g.allowed) == 0:
+	case at.Scheme == "http" && !g.beyond():
 		return errPlain
 	default:
 		return nil
 	}
 	return g.judge(at.Scheme == "http", address)
+}
+
+// beyond reports whether a network is allowed that is not this machine, to which
+// any name might lead.
+func (g *Guard) beyond() bool {
+	return slices.ContainsFunc(g.allowed, func(network netip.Prefix) bool { return !network.Addr().IsLoopback() })
 }
 
 var (
