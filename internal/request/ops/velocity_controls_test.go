@@ -12,6 +12,7 @@ import (
 
 	"latchkey/client"
 	"latchkey/internal/chain/eth"
+	"latchkey/internal/server/config"
 	. "latchkey/internal/test/servertest"
 	"latchkey/internal/test/testkit"
 )
@@ -235,6 +236,19 @@ func TestControlAtOnce(t *testing.T) {
 		l.hammer(t, 64, 1000, []*Caller{l.agent}, 10)
 		l.wantUsed(t, "daily", "100", "0")
 	})
+}
+
+// TestControlOnTwoNodes: the same holds for clients of two servers, one of which
+// ends in between, and of a third that takes its place.
+func TestControlOnTwoNodes(t *testing.T) {
+	url := Postgres(t)
+	one, two := Start(t, url, config.Default()), Start(t, url, config.Default())
+	l := newLimited(t, one, "controls.daily", control("daily", "100"))
+	l.hammer(t, 32, 200, []*Caller{l.agent, two.As(l.agent)}, 10)
+	two.Stop(t)
+	three := Start(t, url, config.Default())
+	l.hammer(t, 16, 64, []*Caller{l.agent, three.As(l.agent)}, 0)
+	l.wantUsed(t, "daily", "100", "0")
 }
 
 // hammer lets clients send requests for 10 USDC each, and counts those that pass.
