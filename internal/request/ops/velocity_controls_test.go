@@ -84,6 +84,17 @@ func (l *limited) call(chain int64, data []byte) m {
 	return transaction(l.payer, "ETHEREUM", hex.EncodeToString(tx.Encode()))
 }
 
+// authorization is typed data of EIP-3009.
+func (l *limited) authorization(value string) m {
+	document := `{"domain":{"name":"USD Coin","version":"2","chainId":1,"verifyingContract":"` + usdc + `"},
+		"primaryType":"TransferWithAuthorization","types":{"TransferWithAuthorization":[
+			{"name":"from","type":"address"},{"name":"to","type":"address"},{"name":"value","type":"uint256"},
+			{"name":"validAfter","type":"uint256"},{"name":"validBefore","type":"uint256"},{"name":"nonce","type":"bytes32"}]},
+		"message":{"from":"` + l.payer + `","to":"` + usdc + `","value":"` + value + `","validAfter":0,"validBefore":1,
+			"nonce":"0x` + strings.Repeat("00", 32) + `"}}`
+	return m{"signWith": l.payer, "payload": document, "encoding": "PAYLOAD_ENCODING_EIP712", "hashFunction": "HASH_FUNCTION_NO_OP"}
+}
+
 func mustHex(digits string) []byte {
 	raw, err := hex.DecodeString(digits)
 	if err != nil {
@@ -137,6 +148,10 @@ func TestVelocityControls(t *testing.T) {
 		// An allowance counts in full.
 		l.root.Submit(t, "sign_transaction", l.call(1, tokenCall("095ea7b3", 1_500_000)))
 		l.wantUsed(t, "daily", "102", "0")
+
+		// So does what an x402 payment signs.
+		l.root.Submit(t, "sign_raw_payload", l.authorization("1000000"))
+		l.wantUsed(t, "daily", "103", "0")
 
 		evaluations := l.root.Query(t, "get_policy_evaluations", m{"organizationId": l.root.OrganizationID, "activityId": signed.Get("id").Text()})
 		c := evaluations.Get("policyEvaluations", 0, "controls", 0)
