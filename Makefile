@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test generate lint fuzz tamper e2e examples console bench microbench clean
+.PHONY: build run test generate lint fuzz tamper limits e2e examples console bench microbench clean
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -31,6 +31,10 @@ fuzz:
 # LATCHKEY_TEST_SEED repeats a run.
 tamper:
 	LATCHKEY_TEST_CHANGES=$${LATCHKEY_TEST_CHANGES:-10000} go test -trimpath -timeout 3h -v -run TestRandomChanges ./internal/audit
+
+# A million events in one window.
+limits:
+	LATCHKEY_TEST_EVENTS=1000000 go test -trimpath -v -run TestManyEvents ./internal/velocity
 
 e2e: build
 	scripts/e2e
