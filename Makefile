@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean events deliveries
+.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean events deliveries limits
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -45,6 +45,10 @@ events:
 # 10,000 events on each store, while the server that delivers them is killed.
 deliveries:
 	LATCHKEY_TEST_EVENTS=$${LATCHKEY_TEST_EVENTS:-10000} go test -trimpath -timeout 3h -v -run TestKilledWhileDelivering ./cmd/latchkey
+
+# A million events in one window.
+limits:
+	LATCHKEY_TEST_EVENTS=1000000 go test -trimpath -v -run TestManyEvents ./internal/velocity
 
 e2e: build
 	scripts/e2e

@@ -82,6 +82,30 @@ describe(`the newest calls on ${storeName}`, () => {
           assert.equal((await robot.query('getWhoami')).userId, userIds[0]);
         });
 
+        it('limits over time', async () => {
+          const control = {
+            name: `${label} signatures a day`,
+            identifier: `${label.replace(/\W/g, '_')}_daily`,
+            dataSource: { activityExecution: { filter: { activity: [{ activityType: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2' }] } } },
+            aggregation: {
+              method: 'VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT',
+              operator: 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL',
+              threshold: '100',
+              window: { rolling: { duration: '86400' } },
+              groupBy: { user: {} },
+            },
+          };
+          const { velocityControlId } = await root.run('createVelocityControl', control);
+          const { velocityControl } = await root.query('getVelocityControl', { velocityControlId });
+          const { createdAt, updatedAt, ...shown } = velocityControl;
+          assert.deepEqual(shown, { ...control, velocityControlId, organizationId: held.dev.organizationId });
+          assert.deepEqual(createdAt, updatedAt);
+          const { velocityControls, pageInfo } = await root.query('listVelocityControls', { paginationOptions: { limit: '1' } });
+          assert.deepEqual(velocityControls, [velocityControl]);
+          assert.equal(pageInfo.endCursor, velocityControlId);
+          assert.deepEqual(await root.run('deleteVelocityControl', { velocityControlId }), { velocityControlId });
+        });
+
         it('the organization as a whole, and which policies are active', async () => {
           const { policyId } = await root.run('createPolicy', {
             policyName: `${label} timed`,

@@ -73,7 +73,7 @@ type Counts struct {
 }
 
 // makers make the checks of a run; what is checked besides rows is added here.
-var makers = []func(*Audit) Check{newIndexes, newDirectory, newWaiting, newSignatures}
+var makers = []func(*Audit) Check{newIndexes, newDirectory, newWaiting, newTallies, newSignatures}
 
 // Run checks everything. An error says that it could not be done.
 func (a *Audit) Run(ctx context.Context) (_ Counts, err error) {

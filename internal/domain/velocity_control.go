@@ -149,7 +149,8 @@ type Tally struct {
 	// one was written, and GoneTotal its total; 0: none had.
 	Gone      int64  `json:"gone,omitzero"`
 	GoneTotal string `json:"goneTotal,omitzero"`
-	// Before is the mark of the entry before it, so that it follows that one and
-	// no other.
-	Before string `json:"before,omitzero"`
 }
+
+// UnreadableGroup is the group in which a control counts the activities that it
+// could not read. It is no id, and comes after all of them.
+const UnreadableGroup = "~unreadable"

@@ -36,7 +36,8 @@ const (
 	UnknownValue     Code = "unknown_value"    // a field is never that
 	SingleVersion    Code = "single_version"   // one of several activities that do the same
 	AllowsEverything Code = "allows_everything"
-	BadAddress       Code = "bad_address" // no address of the chain is written like that
+	BadAddress       Code = "bad_address"   // no address of the chain is written like that
+	ExportPasses     Code = "export_passes" // a limit over time that an exported key passes
 	LimitCanErr      Code = "limit_can_err"
 )
 

@@ -13,13 +13,14 @@ func (l *linter) interactions() {
 			continue
 		}
 		// One finding of a kind is enough for a policy.
-		var shadowed, open bool
+		var shadowed, open, exports bool
 		for j := range l.policies {
 			switch other := &l.policies[j]; {
 			case other.Deny:
 				shadowed = shadowed || l.reportShadowed(p, other)
 			case i != j:
 				open = open || l.reportRawPayloadHole(other, p)
+				exports = exports || l.reportExport(p, other)
 			}
 		}
 	}

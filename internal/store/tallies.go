@@ -103,6 +103,17 @@ func (b *TallyBook) decode(row *storedRow) (*domain.Tally, error) {
 	return decodeTally(b.tx.org, row.ID, row.Body)
 }
 
+// TallyKind is the kind of the entries, for an audit.
+const TallyKind = tallyKind
+
+// TallyID is the id of an entry.
+func TallyID(controlID, groupID string, number int64) string {
+	return TallyGroup{controlID, groupID}.id(number)
+}
+
+// DecodeTally reads an entry from its row.
+func DecodeTally(id string, body []byte) (*domain.Tally, error) { return decodeTally("", id, body) }
+
 func decodeTally(org, id string, body []byte) (*domain.Tally, error) {
 	t := new(domain.Tally)
 	if err := json.Unmarshal(body, t); err != nil {

@@ -12,10 +12,6 @@ import (
 	"latchkey/internal/velocity"
 )
 
-// UnreadableGroup is the group in which a control counts the activities that it
-// cannot read. It is no id, and comes after all of them.
-const UnreadableGroup = "~unreadable"
-
 // ControlsOf returns the velocity controls of the transaction's organization. One
 // that this build cannot read, which an older or newer one wrote, is left out:
 // policies that read it fail.
@@ -124,7 +120,7 @@ func (c *measured) count(m *Meter, request *fact.Request) error {
 	amount, err := c.control.Amount(request)
 	if unreadable, ok := errors.AsType[*velocity.Unreadable](err); ok {
 		c.state.Unreadable = unreadable.Error()
-		c.group.GroupID = UnreadableGroup
+		c.group.GroupID = domain.UnreadableGroup
 		c.counts = true
 		return nil
 	}

@@ -274,12 +274,19 @@ func (in *Input) named(u *domain.User) (bool, error) {
 	for _, part := range parts {
 		for i := range part.Evaluations {
 			e := &part.Evaluations[i]
-			if e.Outcome == policy.RequiresConsensus && e.Policy.Consensus.Names(in.Rules.voter(u), in.Budget) {
+			if waitsFor(e) && e.Policy.Consensus.Names(in.Rules.voter(u), in.Budget) {
 				return true, nil
 			}
 		}
 	}
 	return false, nil
+}
+
+// waitsFor reports whether an activity may wait for the policy: for votes, or with
+// all of them for a velocity control.
+func waitsFor(e *policy.Evaluation) bool {
+	return e.Outcome == policy.RequiresConsensus ||
+		e.Outcome == policy.Allow && e.Policy.Consensus != nil && len(e.Policy.Condition.Controls()) > 0
 }
 
 func (r *Rules) voter(u *domain.User) *policy.Voter {

@@ -147,7 +147,7 @@ func countedControl(tx *store.Tx, c *velocity.Control, groups []*domain.Tally) (
 		return nil, err
 	}
 	counted := &CountedControl{VelocityControlID: c.ID, Identifier: c.Identifier, Unreadable: "0", Groups: []CountedGroup{}}
-	missed, err := tx.ReadTally(store.TallyGroup{ControlID: c.ID, GroupID: decide.UnreadableGroup})
+	missed, err := tx.ReadTally(store.TallyGroup{ControlID: c.ID, GroupID: domain.UnreadableGroup})
 	if err != nil {
 		return nil, err
 	}
