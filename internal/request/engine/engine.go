@@ -66,6 +66,7 @@ type Engine struct {
 	envelope *schema.Schema
 	question *schema.Schema // of Explain
 	receipt  *schema.Schema // of Receipt
+	backtest *schema.Schema // of Backtest
 	limits   atomic.Pointer[domain.Limits]
 }
 
@@ -74,7 +75,7 @@ func New(c Config) *Engine {
 	if c.Outbox == nil {
 		c.Outbox = new(notify.Router)
 	}
-	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest]()}
+	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest](), backtest: schema.Of[BacktestRequest]()}
 	e.SetLimits(c.Limits)
 	return e
 }

@@ -25,6 +25,12 @@ func (o *OwnOperation) Path() string { return "/latchkey/v1/" + o.Name }
 func OwnOperations() []OwnOperation {
 	return []OwnOperation{
 		{
+			Name: "backtest", Tag: "policies",
+			Summary: "Decide recorded activities again by other policies, and tell which would have gone another way; nothing is executed or recorded.",
+			Guide:   "policies-as-code.md#back-test", GuideTitle: "Policies as code",
+			Request: schema.Of[BacktestRequest](), Reply: schema.Of[BacktestReply](), Serve: (*Engine).Backtest,
+		},
+		{
 			Name: "explain", Tag: "policies",
 			Summary: "Tell what would become of an activity, and why; nothing is executed or recorded.",
 			Guide:   "concepts/policies.md#try-before-you-write", GuideTitle: "Policies",
