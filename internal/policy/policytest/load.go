@@ -31,6 +31,8 @@ type File struct {
 	accounts    []*domain.WalletAccount
 	privateKeys []*domain.PrivateKey
 	contracts   []*domain.ContractInterface
+	// names are what placeholders may stand for, by kind and name.
+	names map[string]map[string]namedValue
 	// labels turns ids back into the names that the file gives them.
 	labels *strings.Replacer
 }
@@ -71,8 +73,8 @@ func readFile(path string) ([]byte, error) {
 func Parse(path string, data []byte, read func(name string) ([]byte, error)) (*File, error) {
 	content := schema.Of[fileContent]()
 	r := &reader{
-		File: &File{Path: path}, read: read,
-		names: map[string]map[string]namedValue{}, taken: map[string]bool{},
+		File: &File{Path: path, names: map[string]map[string]namedValue{}}, read: read,
+		taken: map[string]bool{},
 	}
 	// The mistakes of a step mean nothing while the step before has some.
 	for _, step := range []func(){
@@ -95,7 +97,6 @@ type reader struct {
 	*File
 	read     func(name string) ([]byte, error)
 	root     *yaml.Node
-	names    map[string]map[string]namedValue
 	taken    map[string]bool // ids, credentials and addresses that are in use
 	mistakes []Mistake
 }
