@@ -48,8 +48,12 @@ func TestBind(t *testing.T) {
 		t.Error(diff)
 	}
 	shown := []Resolved{
-		{"${account.given}", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"}, {"${account.main}", "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"},
-		{"${tag.treasury}", "T"}, {"${user.ada}", "A"}, {"${user.known}", "0192f3c4-5b6a-7c8d-9e0f-000000000009"}, {"${wallet.hot}", "W"},
+		{"${account.given}", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"},
+		{"${account.main}", "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"},
+		{"${tag.treasury}", "T"},
+		{"${user.ada}", "A"},
+		{"${user.known}", "0192f3c4-5b6a-7c8d-9e0f-000000000009"},
+		{"${wallet.hot}", "W"},
 	}
 	if diff := cmp.Diff(shown, names); diff != "" {
 		t.Error(diff)

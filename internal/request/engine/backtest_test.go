@@ -25,7 +25,7 @@ type backtested struct {
 }
 
 // backtest asks for page after page.
-func backtest(t *testing.T, c *Caller, limit int, more m, policies ...m) backtested {
+func backtest(t testing.TB, c *Caller, limit int, more m, policies ...m) backtested {
 	t.Helper()
 	all := backtested{outcomes: map[string]string{}}
 	after := ""
