@@ -91,6 +91,25 @@ type Vote struct {
 	// Evaluations are the outcomes of the policies when the vote was cast; none
 	// when they were not evaluated.
 	Evaluations []Evaluation `json:"evaluations,omitzero"`
+	// Controls are what the velocity controls had that policies read, and those
+	// that count the activity.
+	Controls []ControlEvaluation `json:"controls,omitzero"`
+}
+
+// ControlEvaluation is what a velocity control had before an activity, and would
+// have after it, as decimal numbers.
+type ControlEvaluation struct {
+	ControlID  string `json:"controlId"`
+	Identifier string `json:"identifier"`
+	GroupID    string `json:"groupId,omitzero"`
+	Used       string `json:"used"`
+	After      string `json:"after"`
+	Left       string `json:"left,omitzero"`
+	Holds      bool   `json:"holds,omitzero"`
+	Unreadable string `json:"unreadable,omitzero"`
+	// Entry is the number of the entry that counts the activity; 0: none does. It
+	// is set on the vote by which the activity was completed.
+	Entry int64 `json:"entry,omitzero"`
 }
 
 // voteLifetime is how long a vote counts.

@@ -132,6 +132,7 @@ type Limits struct {
 	PrivateKeys      int
 	Secrets          int
 	Policies         int
+	VelocityControls int
 	Authenticators   int // for each user
 	OAuthProviders   int // for each user
 }

@@ -24,25 +24,28 @@ const (
 	AlreadyExists     Code = 6
 	PermissionDenied  Code = 7
 	ResourceExhausted Code = 8
-	Aborted           Code = 10
-	Internal          Code = 13
-	Unavailable       Code = 14
-	DataLoss          Code = 15
-	Unauthenticated   Code = 16
+	// FailedPrecondition is a refusal that another change would lift.
+	FailedPrecondition Code = 9
+	Aborted            Code = 10
+	Internal           Code = 13
+	Unavailable        Code = 14
+	DataLoss           Code = 15
+	Unauthenticated    Code = 16
 )
 
 var statuses = map[Code]int{
-	DeadlineExceeded:  http.StatusGatewayTimeout,
-	InvalidArgument:   http.StatusBadRequest,
-	NotFound:          http.StatusNotFound,
-	AlreadyExists:     http.StatusConflict,
-	PermissionDenied:  http.StatusForbidden,
-	ResourceExhausted: http.StatusTooManyRequests,
-	Aborted:           http.StatusConflict,
-	Internal:          http.StatusInternalServerError,
-	Unavailable:       http.StatusServiceUnavailable,
-	DataLoss:          http.StatusInternalServerError,
-	Unauthenticated:   http.StatusUnauthorized,
+	DeadlineExceeded:   http.StatusGatewayTimeout,
+	InvalidArgument:    http.StatusBadRequest,
+	NotFound:           http.StatusNotFound,
+	AlreadyExists:      http.StatusConflict,
+	PermissionDenied:   http.StatusForbidden,
+	ResourceExhausted:  http.StatusTooManyRequests,
+	FailedPrecondition: http.StatusBadRequest,
+	Aborted:            http.StatusConflict,
+	Internal:           http.StatusInternalServerError,
+	Unavailable:        http.StatusServiceUnavailable,
+	DataLoss:           http.StatusInternalServerError,
+	Unauthenticated:    http.StatusUnauthorized,
 }
 
 // Reason is the finer code that clients read beside the number. The values are

@@ -45,6 +45,8 @@ const (
 	opTimestamp // Timestamp('…')
 	opCronSpan  // CronSpan('…', '…', '…')
 	opLower     // CaseInsensitiveString(x)
+	opControls  // the root of velocity controls
+	opControl   // one of them, by its identifier
 )
 
 // node is one part of an expression. Which of its members count depends on op.
@@ -62,7 +64,7 @@ type node struct {
 	as      *typ   // comparisons: the type of both sides; kindArgument: known only when evaluated
 	root    *root  // of a root, and of a field of a root
 	field   *field // of a field
-	text    string // of a string literal
+	text    string // of a string literal; identifier of a velocity control
 	number  number // of an integer literal
 	cron    *cronSpan
 	time    *time.Time

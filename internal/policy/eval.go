@@ -165,6 +165,8 @@ func (m *machine) boolean(n *node) (result, ok bool) {
 		}
 		m.work += hourWork * int(n.cron.open/time.Hour+1)
 		return n.cron.covers(m.now), true
+	case opControl:
+		return m.control(n)
 	case opField:
 		ref, ok := m.parent(n)
 		if !ok {

@@ -74,7 +74,9 @@ func requests() map[string]*fact.Request {
 	wallet := &fact.Wallet{ID: "w1", Label: "hot", Imported: true}
 	account := &fact.WalletAccount{Address: ownerAddress, Addresses: func() []string { return []string{ownerAddress, tronAddress} }}
 	signed := func(change func(*fact.Request)) *fact.Request {
-		r := &fact.Request{Activity: sign, Wallet: wallet, WalletAccount: account}
+		r := &fact.Request{Activity: sign, Wallet: wallet, WalletAccount: account, Controls: []fact.ControlState{
+			{Identifier: "daily", Holds: true}, {Identifier: "full"}, {Identifier: "raw", Unreadable: "a raw payload may be anything"},
+		}}
 		change(r)
 		return r
 	}

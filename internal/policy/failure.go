@@ -35,6 +35,7 @@ const (
 	wrongKind
 	unreadable
 	untold
+	noControl
 	tooMuch
 	noClock
 )
@@ -69,6 +70,8 @@ func (f *failure) text() string {
 		return "the value cannot be compared: " + f.more
 	case untold:
 		return "it cannot be told: " + f.more
+	case noControl:
+		return "the organization has no velocity control with this identifier, or it cannot be read here"
 	case noClock:
 		return "the time is not known"
 	default:

@@ -55,6 +55,7 @@ var conditionRoots = []root{
 	from("tron.tx", tronType, func(r *fact.Request) *fact.TronTx { return r.Tron }),
 	from("bitcoin.tx", bitcoinType, func(r *fact.Request) *fact.BitcoinTx { return r.Bitcoin }),
 	from("tempo.tx", tempoType, func(r *fact.Request) *fact.TempoTx { return r.Tempo }),
+	{name: "controls", typ: controlsType, op: opControls},
 }
 
 var userType = structOf[fact.User]("User",
@@ -79,7 +80,7 @@ var activityType = structOf[fact.Activity]("Activity",
 		"AUTH", "AUTH_PROXY", "CONFIG", "CREDENTIAL", "FIAT_TRANSACTION", "INVITATION", "MFA_POLICY",
 		"ON_RAMP_CREDENTIALS", "ORGANIZATION", "OTP", "PAYMENT_METHOD", "POLICY", "PRIVATE_KEY", "RECOVERY",
 		"SECRET", "SESSION_PROFILE", "SMART_CONTRACT_INTERFACE", "SPONSORSHIP", "SUBSCRIPTION", "TVC_APP",
-		"TVC_DEPLOYMENT", "TVC_OPERATOR", "TVC_QUORUM_KEY", "USER", "WALLET", "WEBHOOK_ENDPOINT"),
+		"TVC_DEPLOYMENT", "TVC_OPERATOR", "TVC_QUORUM_KEY", "USER", "VELOCITY_CONTROL", "WALLET", "WEBHOOK_ENDPOINT"),
 	text("action", func(a *fact.Activity) *string { return &a.Action }).oneOf(
 		"CREATE", "UPDATE", "DELETE", "SIGN", "EXPORT", "IMPORT", "VERIFY", "ENCRYPT"),
 	nested("params", paramsType, func(a *fact.Activity) *fact.Params { return &a.Params }),

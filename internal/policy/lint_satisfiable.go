@@ -11,7 +11,7 @@ func constant(n *node) bool {
 	reads := false
 	n.visit(func(c *node) {
 		switch c.op {
-		case opRoot, opApprovers, opCredentials, opNow, opVariable, opCronSpan, opField:
+		case opRoot, opApprovers, opCredentials, opNow, opVariable, opCronSpan, opField, opControl:
 			reads = true
 		}
 	})
@@ -165,10 +165,10 @@ func rangeOf(n *node) (valueRange, bool) {
 	switch {
 	case n.typ.kind != kindBool:
 		return valueRange{}, false
-	case n.op == opField || n.op == opVariable:
+	case n.op == opField || n.op == opVariable || n.op == opControl:
 		yes := true
 		return valueRange{subject: n.String(), flag: &yes}, true
-	case n.op == opNot && (n.x.op == opField || n.x.op == opVariable):
+	case n.op == opNot && (n.x.op == opField || n.x.op == opVariable || n.x.op == opControl):
 		no := false
 		return valueRange{subject: n.x.String(), flag: &no}, true
 	case x == nil || y == nil || n.as == nil || isWrittenConstant(x):

@@ -97,6 +97,9 @@ func (c *checker) fieldOf(n *node) *Error {
 			return refuse(at, suggestedFix(n.name, all), "field does not exist: %s", n.name)
 		}
 		n.op, n.typ, n.root, n.name, n.x = whole.op, whole.typ, whole.root, whole.name, nil
+	case kindControls:
+		n.op, n.typ, n.root = opControl, boolType, n.x.root
+		n.text, n.name, n.x = n.name, n.x.name+"."+n.name, nil
 	case kindList, kindArgument:
 		if n.name == "count" {
 			n.op, n.typ = opCount, intType

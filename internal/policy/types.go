@@ -14,6 +14,7 @@ const (
 	kindMap
 	kindArgument  // what decoding a call yields; its kind is known only when it is read
 	kindNamespace // the first part of a root such as eth.tx; no value
+	kindControls  // velocity controls, of which an organization has its own
 )
 
 // typ is the type of an expression. Equal types are the same pointer, except
@@ -39,6 +40,7 @@ var (
 	timeType     = &typ{kind: kindTime, name: "timestamp"}
 	argumentType = &typ{kind: kindArgument, name: "argument value"}
 	arguments    = &typ{kind: kindMap, name: "map<string, argument value>", elem: argumentType}
+	controlsType = &typ{kind: kindControls, name: "map<identifier, bool>"}
 	texts        = &typ{kind: kindMap, name: "map<string, string>", elem: textType}
 )
 

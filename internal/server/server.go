@@ -264,7 +264,7 @@ func limits(c *config.Limits) domain.Limits {
 	return domain.Limits{
 		Users: c.Users, Tags: c.Tags, ChildTags: c.ChildTags,
 		LongLivedAPIKeys: c.LongLivedAPIKeys, ExpiringAPIKeys: c.ExpiringAPIKeys,
-		Wallets: c.Wallets, PrivateKeys: c.PrivateKeys, Secrets: c.Secrets, Policies: c.Policies,
+		Wallets: c.Wallets, PrivateKeys: c.PrivateKeys, Secrets: c.Secrets, Policies: c.Policies, VelocityControls: c.VelocityControls,
 		Authenticators: c.Authenticators, OAuthProviders: c.OAuthProviders,
 	}
 }

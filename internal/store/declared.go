@@ -31,7 +31,7 @@ type DeclaredKind interface {
 // installation.
 func DeclaredKinds() []DeclaredKind {
 	return []DeclaredKind{
-		&organizations, &users, &tags, &policies, &contractInterfaces, &waiting, &otps, &wrongCodes,
+		&organizations, &users, &tags, &policies, &velocityControls, &contractInterfaces, &waiting, &otps, &wrongCodes,
 		&wallets, &walletAccounts, &privateKeys, &secrets, &importTargets, &sessionProfiles,
 		&knownOrganizations, &installations, &messages, &mailEvents, &tokenUses,
 	}
@@ -41,7 +41,7 @@ func DeclaredKinds() []DeclaredKind {
 // they belong; empty: to none.
 var otherKinds = map[string]string{
 	headKind: "", ciphertextKind: restSum, directoryKind: "",
-	expiringKind: "", rewrappingKind: "", refusedKind: "", probeKind: "",
+	expiringKind: "", rewrappingKind: "", refusedKind: "", probeKind: "", tallyKind: "",
 	LogState: "", LogSequence: "", LogBlock: "", LogTile: "", LogCheckpoint: "",
 }
 

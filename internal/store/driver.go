@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"latchkey/internal/keys/vault"
 )
@@ -48,6 +49,9 @@ type Driver interface {
 	// Entries lists entries of the log.
 	Entries(ctx context.Context, q EntryQuery) ([]EntryRow, error)
 
+	// Now is the time by the database's clock.
+	Now(ctx context.Context) (time.Time, error)
+
 	// Horizon says which commits are over. What was committed by then is found by
 	// reads after the call.
 	Horizon(ctx context.Context) (Horizon, error)
@@ -56,8 +60,9 @@ type Driver interface {
 	// Concurrent commits share one flush to the disk, and a refused commit
 	// does not affect the others.
 	//
-	// It returns [ErrConflict] when the organization is not at c.Version or an
-	// item that must be new is there already, and [ErrRecorded] when the activity's (timestamp, fingerprint) pair, or its
+	// It returns [ErrConflict] when the organization is not at c.Version, an item
+	// that must be new is there already, or one that the commit follows is not
+	// there as it says, and [ErrRecorded] when the activity's (timestamp, fingerprint) pair, or its
 	// id, is already there. After any other error, including one from ctx,
 	// the caller cannot know whether the commit happened; the same request
 	// sent again finds out, and the bytes of c must be left alone: they may
@@ -165,7 +170,10 @@ type Commit struct {
 	// Their ids are new: that one exists is an error.
 	Creates []string
 	Changes []Change // at most one for each (Org, Kind, ID)
-	Entries []Entry  // of the log; at most one if the commit only appends
+	// Follows are items of the organization, which must be there with these bodies.
+	// What an earlier commit of the same group wrote counts.
+	Follows []StoredBody
+	Entries []Entry // of the log; at most one if the commit only appends
 	// During, if not nil, is called once the commit is queued, by the goroutine
 	// that would only wait for it.
 	During func()
@@ -173,7 +181,13 @@ type Commit struct {
 
 // Raises reports whether the commit raises the organization's version.
 func (c *Commit) Raises() bool {
-	return c.Version == 0 || c.Replaces || slices.ContainsFunc(c.Changes, func(ch Change) bool { return ch.Org == "" })
+	return c.Version == 0 || c.Replaces || slices.ContainsFunc(c.Changes, func(ch Change) bool { return ch.Org == "" && !ch.New })
+}
+
+// InLine reports whether the commit may follow another one, or others it: no two
+// such commits may be on their way at once but in the same group.
+func (c *Commit) InLine() bool {
+	return slices.ContainsFunc(c.Changes, func(ch Change) bool { return ch.Org == "" && ch.New })
 }
 
 // Appends reports whether the commit does nothing but append an activity.
@@ -223,8 +237,8 @@ type Change struct {
 	Org      string
 	Kind, ID string
 	Body     []byte
-	// New says that the item must not be there yet: it is for an item of
-	// another organization, of which only one writer may be the first.
+	// New says that the item must not be there yet: of several writers only one is
+	// the first. It is for items that no version guards, and raises none.
 	New bool
 
 	sum    string         // of the head to which the row belongs; empty: to none

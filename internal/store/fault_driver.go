@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"latchkey/internal/fault"
 )
@@ -33,6 +34,11 @@ func (d faultDriver) Version(ctx context.Context, org string) (int64, error) {
 func (d faultDriver) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
 	list, err := d.driver.Organizations(ctx, after, limit)
 	return list, asFault(ctx, err)
+}
+
+func (d faultDriver) Now(ctx context.Context) (time.Time, error) {
+	now, err := d.driver.Now(ctx)
+	return now, asFault(ctx, err)
 }
 
 func (d faultDriver) Kinds(ctx context.Context, org string) ([]string, error) {

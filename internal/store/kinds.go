@@ -58,6 +58,16 @@ var (
 			},
 		}},
 	}
+	velocityControls = Kind[domain.VelocityControl]{
+		Name: "velocity-control", Label: "velocity control", Resident: true,
+		ID: func(c *domain.VelocityControl) string { return c.ID },
+		Unique: []Index[domain.VelocityControl]{{
+			Name: ByName, Keys: func(c *domain.VelocityControl) []string { return []string{c.Identifier} },
+			Taken: func(identifier string) error {
+				return fault.Taken("a velocity control with the identifier %q already exists; identifiers are unique in an organization", identifier)
+			},
+		}},
+	}
 	contractInterfaces = Kind[domain.ContractInterface]{
 		Name: "contract-interface", Label: "smart contract interface",
 		ID: func(c *domain.ContractInterface) string { return c.ID },
@@ -193,6 +203,9 @@ func (tx *Tx) Users() Table[domain.User] { return In(tx, &users) }
 
 // Policies holds the organization's policies.
 func (tx *Tx) Policies() Table[domain.Policy] { return In(tx, &policies) }
+
+// VelocityControls holds the organization's limits over time.
+func (tx *Tx) VelocityControls() Table[domain.VelocityControl] { return In(tx, &velocityControls) }
 
 // ContractInterfaces holds what is known of contracts.
 func (tx *Tx) ContractInterfaces() Table[domain.ContractInterface] {

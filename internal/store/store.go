@@ -50,6 +50,8 @@ type Store struct {
 	probe  *probe
 	// keys mark the rows; nil until [Store.Bootstrap].
 	keys      *vault.RowKeys
+	tallies   tallyLines
+	clock     databaseClock
 	onFinding func(Finding)
 }
 
@@ -110,10 +112,14 @@ func (s *Store) Organizations(ctx context.Context, after string, limit int) ([]s
 
 func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx) error) error {
 	tx := s.newTx(ctx, org, version)
+	committed := false
+	defer func() { tx.endTallies(committed) }()
 	if err := fn(tx); err != nil {
 		return s.readResult(ctx, tx, err)
 	}
-	return s.commit(ctx, tx)
+	err := s.commit(ctx, tx)
+	committed = err == nil
+	return err
 }
 
 // commit makes durable what a transaction wrote.
@@ -129,8 +135,14 @@ func (s *Store) commit(ctx context.Context, tx *Tx) error {
 		return tx.duringCommit()
 	}
 	var failed error
-	commit.During = func() { failed = tx.duringCommit() }
+	commit.During = func() {
+		tx.talliesQueued()
+		failed = tx.duringCommit()
+	}
 	if err := s.markAll(commit); err != nil {
+		return err
+	}
+	if err := tx.awaitTallies(ctx); err != nil {
 		return err
 	}
 	err = s.driver.Commit(ctx, commit)

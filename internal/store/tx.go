@@ -25,6 +25,7 @@ type Tx struct {
 	activity *ActivityRow
 	replaces bool
 	created  []*Tx
+	books    []*TallyBook
 	outside  []Change // items of the outbox and the instance, which no version guards
 	own      *rows    // what reads the organization's rows; see [Tx.rows]
 	// priors are the marks of the rows that were read one by one, by kind and id;
@@ -59,6 +60,7 @@ func (tx *Tx) Discard() {
 	tx.sealed = nil
 	tx.activity, tx.replaces, tx.logged = nil, false, nil
 	tx.created, tx.outside, tx.duringCommit = nil, nil, nil
+	tx.endTallies(false)
 }
 
 // DuringCommit leaves fn to be called while the commit is made durable. fn needs
@@ -194,6 +196,7 @@ func (tx *Tx) commit() (*Commit, error) {
 		}
 	}
 	c.Changes = append(c.Changes, tx.outside...)
+	tx.tallyChanges(c)
 	for _, child := range tx.created {
 		changes, err := child.changes()
 		if err == nil {

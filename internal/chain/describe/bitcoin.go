@@ -26,7 +26,7 @@ const lockTimeThreshold = 500_000_000
 // segwit version 0 covers the amount of its own input only. So two requests, each
 // of which lies about the other's input, would together spend any fee.
 func Bitcoin(tx *btc.Tx, signer address.Format) (*fact.BitcoinTx, error) {
-	network, ok := bitcoinNetwork(signer)
+	network, ok := BitcoinNetwork(signer)
 	if !ok {
 		return nil, errors.New("a Bitcoin transaction is signed with a Bitcoin address")
 	}
@@ -65,7 +65,8 @@ func feeUntold(tx *btc.Tx, taproot bool) string {
 	return ""
 }
 
-func bitcoinNetwork(f address.Format) (btc.Network, bool) {
+// BitcoinNetwork is the network of a Bitcoin address; false for other formats.
+func BitcoinNetwork(f address.Format) (btc.Network, bool) {
 	rest, ok := strings.CutPrefix(string(f), "ADDRESS_FORMAT_BITCOIN_")
 	name, _, _ := strings.Cut(rest, "_")
 	network, known := map[string]btc.Network{"MAINNET": btc.Mainnet, "TESTNET": btc.Testnet, "SIGNET": btc.Testnet, "REGTEST": btc.Regtest}[name]

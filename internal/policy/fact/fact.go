@@ -47,6 +47,14 @@ type Request struct {
 	// Secrets are those that are asked for. The request is judged once for each
 	// of them, as its Secret; nil: it asks for none.
 	Secrets []*Secret
+	// SignsFor is the wallet of the key that signs, or that key where it is in
+	// none; empty: nothing is signed, or not with a key that is there.
+	SignsFor string
+	// Transfers tells what the signature moves; nil: nothing is signed. It is
+	// asked only where there are velocity controls.
+	Transfers func() (*Transfers, error)
+	// Controls are the velocity controls that policies read.
+	Controls []ControlState
 }
 
 // Parts are the requests that are judged, which is allowed only if all of them

@@ -53,18 +53,19 @@ type Resource string
 
 // The resources in use.
 const (
-	ResourceAuth           Resource = "AUTH"
-	ResourceCredential     Resource = "CREDENTIAL"
-	ResourceInterface      Resource = "SMART_CONTRACT_INTERFACE"
-	ResourceOTP            Resource = "OTP"
-	ResourceOrganization   Resource = "ORGANIZATION"
-	ResourcePolicy         Resource = "POLICY"
-	ResourcePrivateKey     Resource = "PRIVATE_KEY"
-	ResourceRecovery       Resource = "RECOVERY"
-	ResourceSecret         Resource = "SECRET"
-	ResourceSessionProfile Resource = "SESSION_PROFILE"
-	ResourceUser           Resource = "USER"
-	ResourceWallet         Resource = "WALLET"
+	ResourceAuth            Resource = "AUTH"
+	ResourceCredential      Resource = "CREDENTIAL"
+	ResourceInterface       Resource = "SMART_CONTRACT_INTERFACE"
+	ResourceOTP             Resource = "OTP"
+	ResourceOrganization    Resource = "ORGANIZATION"
+	ResourcePolicy          Resource = "POLICY"
+	ResourcePrivateKey      Resource = "PRIVATE_KEY"
+	ResourceRecovery        Resource = "RECOVERY"
+	ResourceSecret          Resource = "SECRET"
+	ResourceSessionProfile  Resource = "SESSION_PROFILE"
+	ResourceUser            Resource = "USER"
+	ResourceVelocityControl Resource = "VELOCITY_CONTROL"
+	ResourceWallet          Resource = "WALLET"
 )
 
 // Action is what an activity does to its resource, in the words of policies.

@@ -48,11 +48,15 @@ type Input struct {
 	Facts func() (*fact.Request, error)
 	// Budget is what the policies may do; nil: as much as they like.
 	Budget *policy.Budget
+	// Controls are the velocity controls that policies may read. They are asked for
+	// only when one reads them; nil: there are none.
+	Controls func() ([]fact.ControlState, error)
 
 	voters   []voter
 	outlived bool // what the activity adds would outlive the submitter's session
 	facts    *fact.Request
 	decided  []judged // by the policies; nil: not yet
+	free     bool     // as if the windows of the controls held nothing
 }
 
 // voter is a user whose approval counts, and the credential that it was signed
@@ -128,8 +132,32 @@ func (in *Input) askPolicies(d *Decision, rootWaits bool) error {
 		d.Outcome = Allow
 	case rootWaits:
 		d.Outcome = Pending
+	case in.Activity.Status == domain.StatusConsensusNeeded:
+		waits, err := in.waitsForControls()
+		if waits {
+			d.Outcome = Pending
+		}
+		return err
 	}
 	return nil
+}
+
+// waitsForControls reports whether only what the velocity controls have counted
+// stands against the activity: then it keeps its votes until their windows are
+// free again.
+func (in *Input) waitsForControls() (bool, error) {
+	if len(in.Rules.controls) == 0 {
+		return false, nil
+	}
+	verdict, _, err := in.whenFree().ask()
+	return verdict == allowed || verdict == waiting, err
+}
+
+// whenFree is the same input, as if the windows of the controls held nothing.
+func (in *Input) whenFree() *Input {
+	free := *in
+	free.free, free.decided = true, nil
+	return &free
 }
 
 // isOwnUser reports whether submitters manage their own credentials, by a vote
@@ -152,7 +180,10 @@ func (in *Input) MayVote(u *domain.User) (bool, error) {
 	if err := in.count(); err != nil {
 		return false, err
 	}
-	return in.named(u)
+	if named, err := in.named(u); named || err != nil || len(in.Rules.controls) == 0 {
+		return named, err
+	}
+	return in.whenFree().named(u)
 }
 
 // Counts reports whether the user has an approval that counts.

@@ -20,6 +20,7 @@ type Rules struct {
 	broken   []domain.Evaluation
 	people   map[string]*policy.Voter
 	everyone fact.Consensus
+	controls []string // the identifiers of the velocity controls that policies read
 }
 
 // RulesOf returns the rules of the transaction's organization.
@@ -49,6 +50,7 @@ func NewRules(policies []*domain.Policy, users []*domain.User) *Rules {
 			continue
 		}
 		r.policies = append(r.policies, *compiled)
+		r.controls = append(r.controls, compiled.Condition.Controls()...)
 	}
 	for _, u := range users {
 		voter := VoterOf(u)
@@ -183,6 +185,9 @@ func (in *Input) judge() ([]judged, error) {
 		return nil, err
 	}
 	everyone := func() *fact.Consensus { return &in.Rules.everyone }
+	if err := in.readControls(env); err != nil {
+		return nil, err
+	}
 	var parts []judged
 	for _, request := range env.Request.Parts() {
 		part := *env
@@ -196,6 +201,36 @@ func (in *Input) judge() ([]judged, error) {
 	}
 	in.decided = parts
 	return in.decided, nil
+}
+
+// readControls adds the velocity controls to what the policies look at, if one of
+// them reads any.
+func (in *Input) readControls(env *policy.Env) error {
+	if len(in.Rules.controls) == 0 || in.Controls == nil {
+		return nil
+	}
+	states, err := in.Controls()
+	if err != nil {
+		return err
+	}
+	if in.free {
+		for i := range states {
+			states[i].Holds = states[i].HoldsFree
+		}
+	}
+	request := *env.Request
+	request.Controls = states
+	env.Request = &request
+	return nil
+}
+
+// ReadsControls lists the velocity controls that policies read, where the policies
+// were asked.
+func (in *Input) ReadsControls() []string {
+	if in.Rules == nil {
+		return nil
+	}
+	return in.Rules.controls
 }
 
 // env is what the policies look at.

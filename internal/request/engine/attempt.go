@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -142,24 +143,28 @@ func (t *attempt) replace(a *domain.Activity) error {
 // if it is allowed. A refusal, by the decision or by the executor, makes it
 // FAILED; any other error is returned, and nothing is recorded.
 func (t *attempt) settle(a *domain.Activity, intent *activity.Intent, now time.Time) error {
-	ruling, err := t.rule(a, intent, now)
+	ruling, meter, err := t.rule(a, intent, now)
 	if err != nil {
 		if refusal, ok := refused(err); ok {
+			meter.Release()
 			return fail(a, refusal)
 		}
 		return err
 	}
 	last := &a.Votes[len(a.Votes)-1]
 	last.Evaluations = ruling.Evaluations()
+	last.Controls = meter.Recorded()
 	switch ruling.Outcome() {
 	case decide.Pending:
+		meter.Release()
 		return t.wait(a)
 	case decide.Deny:
+		meter.Release()
 		a.Refused = true
 		return fail(a, ruling.Refusal())
 	case decide.Allow:
 	}
-	a.Result, err = t.execute(a, intent, ruling, now)
+	a.Result, err = t.countAndExecute(a, intent, ruling, meter, now)
 	if err == nil {
 		a.Status = domain.StatusCompleted
 		return nil
@@ -169,6 +174,7 @@ func (t *attempt) settle(a *domain.Activity, intent *activity.Intent, now time.T
 		return err
 	}
 	t.tx.Discard()
+	last.Controls = meter.Recorded()
 	var kept *activity.RefusalWithWrites
 	if errors.As(err, &kept) {
 		if err := kept.Keep(t.tx); err != nil {
@@ -202,12 +208,15 @@ func (t *attempt) omitRefused(a *domain.Activity, now time.Time) error {
 	return nil
 }
 
-func (t *attempt) rule(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Ruling, error) {
+// rule decides on the activity, and measures it by the velocity controls.
+func (t *attempt) rule(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Ruling, *meter, error) {
 	input, err := t.decisionInput(policy.NewBudget(t.ctx), a, intent, now)
 	if err != nil {
-		return nil, err
+		return nil, &meter{}, err
 	}
-	return t.Decider.Rule(input)
+	m := t.newMeter(a, input)
+	ruling, err := t.Decider.Rule(input)
+	return ruling, m, err
 }
 
 // refused tells a refusal from a failure of the machine.
@@ -245,6 +254,7 @@ func (t *attempt) decisionInput(budget *policy.Budget, a *domain.Activity, inten
 	if err != nil {
 		return nil, err
 	}
+	facts := sync.OnceValues(func() (*fact.Request, error) { return intent.Describe(t.tx) })
 	return &decide.Input{
 		Organization: org, Activity: a, Intent: intent.Digest(), Now: now, By: intent.Op.Govern.By,
 		Load:    func() (*decide.Rules, error) { return decide.RulesOf(t.home) },
@@ -252,8 +262,9 @@ func (t *attempt) decisionInput(budget *policy.Budget, a *domain.Activity, inten
 		SessionsLocked: t.sessionsLocked,
 		User:           t.home.Users().Lookup,
 		Users:          func() ([]*domain.User, error) { return t.home.Users().List("", 0) },
-		Facts:          func() (*fact.Request, error) { return intent.Describe(t.tx) },
+		Facts:          facts,
 		Budget:         budget,
+		Controls:       t.readMeter(a, facts, time.Time{}).Measure,
 	}, nil
 }
 

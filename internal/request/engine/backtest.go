@@ -1,11 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"latchkey/internal/domain"
@@ -76,12 +76,13 @@ func (t *attempt) backtestPage(asked *BacktestRequest, from string) (*BacktestRe
 	}
 	slices.Reverse(found) // the oldest first
 	reply := &BacktestReply{Different: []Difference{}}
+	reply.PageInfo.HasPreviousPage = asked.PaginationOptions.After != ""
 	budget := policy.NewBudget(t.ctx)
 	for _, a := range found {
 		if len(reply.Different) == asked.PaginationOptions.limit() || budget.Exhausted() {
 			break
 		}
-		difference, decided, err := t.decideAgain(budget, a, rules)
+		difference, decided, err := t.decideBoth(budget, a, rules)
 		if err == nil {
 			err = budget.Err()
 		}
@@ -103,7 +104,7 @@ func (t *attempt) backtestPage(asked *BacktestRequest, from string) (*BacktestRe
 }
 
 func (r *BacktestReply) add(id string, d *Difference, decided bool) {
-	r.PageInfo.EndCursor = id
+	r.PageInfo.StartCursor, r.PageInfo.EndCursor = cmp.Or(r.PageInfo.StartCursor, id), id
 	if !decided {
 		r.Skipped++
 		return
@@ -114,10 +115,10 @@ func (r *BacktestReply) add(id string, d *Difference, decided bool) {
 	}
 }
 
-// decideAgain decides on a recorded activity by the policies of today and by
+// decideBoth decides on a recorded activity by the policies of today and by
 // others. The difference is nil when they agree; decided is false when the
 // activity cannot be decided on any more.
-func (t *attempt) decideAgain(budget *policy.Budget, a *domain.Activity, rules *decide.Rules) (d *Difference, decided bool, err error) {
+func (t *attempt) decideBoth(budget *policy.Budget, a *domain.Activity, rules *decide.Rules) (d *Difference, decided bool, err error) {
 	if a.Omitted > 0 || t.Catalog.Op(a.Type) == nil {
 		return nil, false, nil
 	}
@@ -172,12 +173,24 @@ func (t *attempt) bothInputs(budget *policy.Budget, a *domain.Activity, rules *d
 	if before, err = t.decisionInput(budget, voted, intent, now); err != nil {
 		return nil, nil, err
 	}
-	facts := before.Facts
-	before.Facts = sync.OnceValues(func() (*fact.Request, error) { return facts() })
+	before.Controls = whenFree(before.Controls)
 	same := *before
 	after = &same
 	after.Rules = rules
 	return before, after, nil
+}
+
+// whenFree takes velocity controls as if their windows held nothing but the
+// activity. What they held then is not kept in a form that could be asked for, and
+// what they would have held depends on what the supposed policies allow.
+func whenFree(controls func() ([]fact.ControlState, error)) func() ([]fact.ControlState, error) {
+	return func() ([]fact.ControlState, error) {
+		states, err := controls()
+		for i := range states {
+			states[i].Holds = states[i].HoldsFree
+		}
+		return states, err
+	}
 }
 
 // asVoted is an activity with votes that count if they counted then, and the time

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"latchkey/internal/domain"
+	"latchkey/internal/request/record"
 	"latchkey/internal/schema"
 )
 
@@ -24,10 +25,10 @@ type BacktestPosition struct {
 // BacktestReply is what the policies would have decided otherwise, on one page
 // of activities, the oldest first.
 type BacktestReply struct {
-	Examined  int32        `json:"examined" check:"required" doc:"How many activities of this page were decided again."`
-	Skipped   int32        `json:"skipped" check:"required" doc:"How many cannot be decided again: their body was not kept, their submitter or what they are about is gone, or they take too much work."`
-	Different []Difference `json:"different" check:"required" doc:"Activities that would have gone another way, the oldest first."`
-	PageInfo  BacktestPage `json:"pageInfo" check:"required" doc:"Whether there is more, and where."`
+	Examined  int32           `json:"examined" check:"required" doc:"How many activities of this page were decided again."`
+	Skipped   int32           `json:"skipped" check:"required" doc:"How many cannot be decided again: their body was not kept, their submitter or what they are about is gone, or they take too much work."`
+	Different []Difference    `json:"different" check:"required" doc:"Activities that would have gone another way, the oldest first."`
+	PageInfo  record.PageInfo `json:"pageInfo" check:"required" doc:"Whether there are more activities, and where: a page without differences can have a next one."`
 }
 
 // Difference is an activity that would have gone another way.
@@ -44,12 +45,6 @@ type Difference struct {
 type BothExplanations struct {
 	Before ExplainReply `json:"before" check:"required" doc:"By the organization's policies."`
 	After  ExplainReply `json:"after" check:"required" doc:"By the supposed policies."`
-}
-
-// BacktestPage tells how to go on.
-type BacktestPage struct {
-	HasNextPage bool   `json:"hasNextPage" check:"required" doc:"Whether there are activities after this page."`
-	EndCursor   string `json:"endCursor,omitzero" check:"uuid" doc:"The last activity of this page, for paginationOptions.after; absent when the page has none."`
 }
 
 const (

@@ -67,6 +67,7 @@ type Engine struct {
 	question *schema.Schema // of Explain
 	receipt  *schema.Schema // of Receipt
 	backtest *schema.Schema // of Backtest
+	controls *schema.Schema // of Controls
 	limits   atomic.Pointer[domain.Limits]
 }
 
@@ -75,7 +76,10 @@ func New(c Config) *Engine {
 	if c.Outbox == nil {
 		c.Outbox = new(notify.Router)
 	}
-	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](), receipt: schema.Of[ReceiptRequest](), backtest: schema.Of[BacktestRequest]()}
+	e := &Engine{
+		Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope](), question: schema.Of[ExplainRequest](),
+		receipt: schema.Of[ReceiptRequest](), backtest: schema.Of[BacktestRequest](), controls: schema.Of[ControlsRequest](),
+	}
 	e.SetLimits(c.Limits)
 	return e
 }

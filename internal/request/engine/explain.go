@@ -130,7 +130,7 @@ func (t *attempt) explainRecorded(asked *ExplainRequest, now time.Time) (*Explai
 	if err != nil {
 		return nil, err
 	}
-	return t.explain(asked.Policies, a, intent, now)
+	return t.explain(asked, a, intent, now)
 }
 
 // explainSupposed explains what would become of an intent.
@@ -148,12 +148,12 @@ func (t *attempt) explainSupposed(asked *ExplainRequest, intent *activity.Intent
 			return &ExplainReply{Outcome: "DENY", Reason: refusal.Message, Policies: []ExplainedPolicy{}, CanApprove: []ExplainedVoter{}}, nil
 		}
 	}
-	return t.explain(asked.Policies, supposed, intent, now)
+	return t.explain(asked, supposed, intent, now)
 }
 
 // explain decides on an activity and says why, by the policies of the
 // organization, or by others in their place.
-func (t *attempt) explain(others []SupposedPolicy, a *domain.Activity, intent *activity.Intent, now time.Time) (*ExplainReply, error) {
+func (t *attempt) explain(asked *ExplainRequest, a *domain.Activity, intent *activity.Intent, now time.Time) (*ExplainReply, error) {
 	input, err := t.decisionInput(policy.NewBudget(t.ctx), a, intent, now)
 	if err != nil {
 		return nil, err
@@ -161,16 +161,27 @@ func (t *attempt) explain(others []SupposedPolicy, a *domain.Activity, intent *a
 	if input.By == decide.Self {
 		return explainSelf(input)
 	}
-	if others != nil {
-		if input.Rules, err = t.supposedRules(others); err != nil {
+	if asked.Policies != nil {
+		if input.Rules, err = t.supposedRules(asked.Policies); err != nil {
 			return nil, err
 		}
 	}
+	var supposedNow time.Time
+	if asked.Time != "" {
+		supposedNow = now
+	}
+	meter := t.readMeter(a, input.Facts, supposedNow)
+	input.Controls = meter.Measure
 	explanation, err := input.Explain()
 	if err != nil {
 		return nil, err
 	}
-	return renderExplanation(input, explanation, others == nil), nil
+	reply := renderExplanation(input, explanation, asked.Policies == nil)
+	if _, err := meter.Measure(); err != nil {
+		return nil, err
+	}
+	reply.Controls = activity.ControlEvaluations(meter.Recorded(input.ReadsControls()))
+	return reply, nil
 }
 
 // supposedRules compiles policies that need not exist.

@@ -5,6 +5,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/policy"
+	"latchkey/internal/request/activity"
 	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 )
@@ -70,6 +71,8 @@ type ExplainReply struct {
 	RootQuorum ExplainedQuorum   `json:"rootQuorum" check:"required" doc:"How far the root quorum is."`
 	Policies   []ExplainedPolicy `json:"policies" check:"required" doc:"Every policy, in the order of creation."`
 	CanApprove []ExplainedVoter  `json:"canApprove" check:"required" doc:"Whose vote would still count, where it would wait."`
+	// Controls is absent in organizations without velocity controls.
+	Controls []activity.ControlEvaluation `json:"controls,omitzero" doc:"Velocity controls that policies read, or that would count the activity."`
 }
 
 // ExplainedQuorum is how far the root quorum is.

@@ -42,5 +42,11 @@ func OwnOperations() []OwnOperation {
 			Guide:   "audit.md", GuideTitle: "The page for auditors",
 			Request: schema.Of[ReceiptRequest](), Reply: schema.Of[ReceiptReply](), Serve: (*Engine).Receipt,
 		},
+		{
+			Name: "controls", Tag: "policies",
+			Summary: "Read what velocity controls have counted, and what they leave.",
+			Guide:   "limits.md", GuideTitle: "Limits over time",
+			Request: schema.Of[ControlsRequest](), Reply: schema.Of[ControlsReply](), Serve: (*Engine).Controls,
+		},
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -10,6 +11,7 @@ import (
 	"latchkey/internal/fault"
 	"latchkey/internal/policy"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 )
 
 // vote handles a request that votes on an activity.
@@ -82,7 +84,7 @@ func (t *attempt) addVote(a *domain.Activity, selection domain.Selection, messag
 		return nil, noVote()
 	}
 	if selection == domain.VoteApproved && input.Counts(t.who.user.ID) {
-		return t.outcome(a) // once is enough
+		return t.decideAgain(a, intent, input, now) // one vote is enough
 	}
 	if selection == domain.VoteApproved {
 		if err := input.CheckApproval(t.who.user, t.who.credentialID); err != nil {
@@ -103,6 +105,27 @@ func (t *attempt) addVote(a *domain.Activity, selection domain.Selection, messag
 		return nil, err
 	}
 	return t.outcome(&voted)
+}
+
+// decideAgain settles an activity anew with the votes that it has, where velocity
+// controls may have let it wait: their windows may be free by now. Otherwise it is
+// answered as it is.
+func (t *attempt) decideAgain(a *domain.Activity, intent *activity.Intent, input *decide.Input, now time.Time) (*Reply, error) {
+	if len(input.ReadsControls()) == 0 {
+		return t.outcome(a)
+	}
+	again := *a
+	again.Votes, again.UpdatedAt = slices.Clone(a.Votes), now
+	if err := t.settle(&again, intent, now); err != nil {
+		return nil, err
+	}
+	if again.Status == domain.StatusConsensusNeeded || again.Refused {
+		return t.outcome(a)
+	}
+	if err := t.replace(&again); err != nil {
+		return nil, err
+	}
+	return t.outcome(&again)
 }
 
 func noVote() error {

@@ -29,8 +29,11 @@ type CreateSessionProfileParams struct {
 
 // Check compiles the scope.
 func (p *CreateSessionProfileParams) Check(problems *schema.Problems) {
-	if _, err := policy.Compile(policy.Condition, p.Scope); err != nil {
+	scope, err := policy.Compile(policy.Condition, p.Scope)
+	if err != nil {
 		problems.Add("scope", "invalid scope: %v", err)
+	} else if len(scope.Controls()) > 0 {
+		problems.Add("scope", "invalid scope: velocity controls can be read by policies, not by session profiles")
 	}
 }
 

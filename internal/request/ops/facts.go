@@ -8,6 +8,7 @@ import (
 	"latchkey/internal/chain/describe"
 	"latchkey/internal/chain/eth"
 	"latchkey/internal/chain/sol"
+	"latchkey/internal/chain/transfer"
 	"latchkey/internal/chain/tron"
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
@@ -29,6 +30,7 @@ func signFacts(f activity.Facts, signWith string) (*signer, error) {
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}
+	f.SignsFor = key.owner()
 	if key.account == nil {
 		f.PrivateKey = privateKeyFact(key.privateKey)
 		return key, nil
@@ -75,19 +77,33 @@ func rawPayloadFacts(f activity.Facts, p *SignRawPayloadParamsV2) error {
 			return fault.Invalid("payload: %v", err)
 		}
 		f.EIP712 = describe.EIP712(data)
+		moves(f, func() *fact.Transfers { return transfer.TypedData(data) })
 	case encodingEIP7702:
 		_, authorization, err := eth.AuthorizationDigest([]byte(p.Payload))
 		if err != nil {
 			return fault.Invalid("payload: %v", err)
 		}
 		f.EIP7702 = describe.EIP7702(authorization)
+		moves(f, func() *fact.Transfers { return transfer.Authorization(authorization) })
+	default:
+		moves(f, rawPayload)
 	}
 	return nil
+}
+
+// moves sets what the signature moves, which is read when a control asks.
+func moves(f activity.Facts, read func() *fact.Transfers) {
+	f.Transfers = func() (*fact.Transfers, error) { return read(), nil }
+}
+
+func rawPayload() *fact.Transfers {
+	return transfer.Unreadable("a raw payload may be a transaction of any chain; use sign_transaction, or sign_raw_payload with PAYLOAD_ENCODING_EIP712")
 }
 
 func rawPayloadsFacts(f activity.Facts, p *SignRawPayloadsParams) error {
 	f.Activity.Params.HashFunction = text(p.HashFunction)
 	f.Activity.Params.Encoding = text(p.Encoding)
+	moves(f, rawPayload)
 	_, err := signFacts(f, p.SignWith)
 	return err
 }
@@ -110,6 +126,7 @@ func transactionFacts(f activity.Facts, p *SignTransactionParamsV2) error {
 		}
 		known := &contracts{tx: f.Tx}
 		f.Ethereum = describe.Ethereum(tx, key.ethereum(), known)
+		moves(f, func() *fact.Transfers { return transfer.Ethereum(tx) })
 		return known.err
 	case transactionSolana:
 		tx, err := sol.Parse(raw)
@@ -118,6 +135,7 @@ func transactionFacts(f activity.Facts, p *SignTransactionParamsV2) error {
 		}
 		known := &contracts{tx: f.Tx}
 		f.Solana = describe.Solana(tx, known)
+		moves(f, func() *fact.Transfers { return transfer.Solana(f.Solana) })
 		return known.err
 	case transactionTron:
 		tx, err := tron.Parse(raw)
@@ -125,6 +143,7 @@ func transactionFacts(f activity.Facts, p *SignTransactionParamsV2) error {
 			return unparsable(err)
 		}
 		f.Tron = describe.Tron(tx)
+		moves(f, func() *fact.Transfers { return transfer.Tron(tx) })
 	case transactionBitcoin:
 		tx, err := btc.Parse(raw)
 		if err != nil {
@@ -135,6 +154,9 @@ func transactionFacts(f activity.Facts, p *SignTransactionParamsV2) error {
 		}
 		if f.Bitcoin, err = describe.Bitcoin(tx, key.format); err != nil {
 			return unparsable(err)
+		}
+		f.Transfers = func() (*fact.Transfers, error) {
+			return transfer.Bitcoin(tx, f.Bitcoin.FeeUntold, key.owns(f.Tx))
 		}
 	}
 	return nil

@@ -169,6 +169,9 @@ func addPolicy(e activity.Env, p *PolicyParams) (string, error) {
 	}
 	added := p.policy()
 	added.ID, added.CreatedAt, added.UpdatedAt = e.NewID(), e.Now, e.Now
+	if err := checkControls(e.Tx, added); err != nil {
+		return "", err
+	}
 	if err := e.Tx.Policies().Insert(added); err != nil {
 		return "", err
 	}

@@ -4,11 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/crypto/sha3"
 
+	"latchkey/internal/chain/btc"
+	"latchkey/internal/chain/describe"
 	"latchkey/internal/chain/eth"
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
@@ -90,6 +93,31 @@ func signerOfKey(k *domain.PrivateKey, f address.Format) (*signer, error) {
 		id: k.ID, curve: k.Curve, format: f, publicKey: raw,
 		privateKey: k, ethereumAddress: ethereumAddress(k.Curve, raw),
 	}, err
+}
+
+// owner is what limits over time take the key for: its wallet, or itself.
+func (s *signer) owner() string {
+	if s.wallet != nil {
+		return s.wallet.ID
+	}
+	return s.privateKey.ID
+}
+
+// owns says of a Bitcoin output whether it belongs to the same owner.
+func (s *signer) owns(tx *store.Tx) func(*btc.Output) (bool, error) {
+	network, _ := describe.BitcoinNetwork(s.format)
+	return func(out *btc.Output) (bool, error) {
+		text, _ := out.Address(network)
+		if text == "" {
+			return false, nil
+		}
+		name := address.Key(text)
+		if s.privateKey != nil {
+			return slices.Contains(s.privateKey.SignWith(), name), nil
+		}
+		accounts, err := tx.WalletAccounts().ListBy(store.BySigner, name, "", 0)
+		return slices.ContainsFunc(accounts, func(a *domain.WalletAccount) bool { return a.WalletID == s.wallet.ID }), err
+	}
 }
 
 // ethereum is the key's Ethereum address; empty when it has none.

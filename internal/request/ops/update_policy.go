@@ -97,7 +97,7 @@ func updatePolicy(_ context.Context, e activity.Env, p *UpdatePolicyParamsV2) (U
 			return fault.Invalid("%s", boundlessProblem)
 		}
 		stored.UpdatedAt = e.Now
-		return nil
+		return checkControls(e.Tx, stored)
 	})
 	if err == nil {
 		err = checkPolicyText(e)

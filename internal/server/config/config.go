@@ -98,6 +98,7 @@ type Limits struct {
 	PrivateKeys      int // per organization
 	Secrets          int // per organization
 	Policies         int // per organization
+	VelocityControls int // per organization
 	Authenticators   int // per user
 	OAuthProviders   int // per user
 
@@ -205,6 +206,7 @@ func Default() Config {
 			PrivateKeys:      1000,
 			Secrets:          1000,
 			Policies:         100,
+			VelocityControls: 100,
 			Authenticators:   10,
 			OAuthProviders:   10,
 			Rate:             Rate{Address: 100},

@@ -66,6 +66,7 @@ func settings(p *parser, c *Config) map[string]setting {
 			"privateKeys":         {set: p.count(&c.Limits.PrivateKeys)},
 			"secrets":             {set: p.count(&c.Limits.Secrets)},
 			"policies":            {set: p.count(&c.Limits.Policies)},
+			"velocityControls":    {set: p.count(&c.Limits.VelocityControls)},
 			"authenticators":      {set: p.count(&c.Limits.Authenticators)},
 			"oauthProviders":      {set: p.count(&c.Limits.OAuthProviders)},
 			"rate": {below: map[string]setting{

@@ -56,6 +56,7 @@ type Queue struct {
 	mu       sync.Mutex
 	waiting  []*entry
 	inflight int  // taken, not finished
+	inLine   int  // of them those that follow each other
 	expected int  // commits outstanding when the last group finished
 	wakeAt   int  // the collecting writer sleeps until this many wait; 0: awake
 	closed   bool // nothing enters any more
@@ -129,30 +130,44 @@ func (q *Queue) take() ([]*entry, bool) {
 
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.waiting) == 0 {
-		if q.closed {
+	for !slices.ContainsFunc(q.waiting, q.ready) {
+		if q.closed && len(q.waiting) == 0 {
 			return nil, false
 		}
 		q.sleep(1, nil)
 	}
 	q.linger()
-	// A caller may have withdrawn while this writer lingered.
-	if len(q.waiting) == 0 {
-		return nil, true
-	}
-	n, bytes := 0, 0
+	return q.collect(), true
+}
+
+// ready reports whether a commit can be taken now: what follows another must not
+// overtake it with a second writer.
+func (q *Queue) ready(e *entry) bool { return q.inLine == 0 || !e.commit.InLine() }
+
+// collect takes what is ready and fits, with mu held. There may be none: a caller
+// may have withdrawn.
+func (q *Queue) collect() (got []*entry) {
+	bytes, full := 0, false
+	inLine := 0
+	left := q.waiting[:0]
 	for _, e := range q.waiting {
-		if n == q.cfg.MaxEntries || (n > 0 && bytes+e.size > q.cfg.MaxBytes) {
-			break
+		full = full || len(got) == q.cfg.MaxEntries || len(got) > 0 && bytes+e.size > q.cfg.MaxBytes
+		if full || !q.ready(e) {
+			left = append(left, e)
+			continue
+		}
+		if e.commit.InLine() {
+			inLine++
 		}
 		e.taken = true
 		bytes += e.size
-		n++
+		got = append(got, e)
 	}
-	got := slices.Clone(q.waiting[:n])
-	q.waiting = slices.Delete(q.waiting, 0, n)
-	q.inflight += n
-	return got, true
+	clear(q.waiting[len(left):])
+	q.waiting = left
+	q.inflight += len(got)
+	q.inLine += inLine
+	return got
 }
 
 // finish tells the callers of a group the outcomes of their commits; there is
@@ -161,6 +176,12 @@ func (q *Queue) finish(group []*entry, outcomes []error) {
 	q.mu.Lock()
 	q.expected = len(q.waiting) + q.inflight
 	q.inflight -= len(group)
+	for _, e := range group {
+		if e.commit.InLine() {
+			q.inLine--
+		}
+	}
+	q.signal()
 	q.mu.Unlock()
 	for i, e := range group {
 		e.done <- outcomes[i]

@@ -158,6 +158,14 @@ func (b *batch) queueChange(i int) {
 	if c.Claims() {
 		args = append(args, claimedOrgs, claimedKinds, claimedIDs, claimedBodies)
 	}
+	if len(c.Follows) > 0 {
+		var kinds, ids []string
+		var bodies [][]byte
+		for _, f := range c.Follows {
+			kinds, ids, bodies = append(kinds, f.Kind), append(ids, f.ID), append(bodies, f.Body)
+		}
+		args = append(args, kinds, ids, bodies)
+	}
 	b.Queue(changeSQL(c), args...).QueryRow(func(row pgx.Row) error {
 		var locked, gate, guard int64
 		if err := row.Scan(&locked, &gate, &guard); err != nil {

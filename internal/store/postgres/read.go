@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -76,6 +77,15 @@ func (db *DB) Version(ctx context.Context, org string) (int64, error) {
 		return 0, fmt.Errorf("reading the version: %w", err)
 	}
 	return version, nil
+}
+
+// Now implements [store.Driver].
+func (db *DB) Now(ctx context.Context) (time.Time, error) {
+	now, err := read(ctx, db, zeroOrOne(pgx.RowTo[time.Time]), `SELECT clock_timestamp()`)
+	if err != nil {
+		return now, fmt.Errorf("asking for the time: %w", err)
+	}
+	return now, nil
 }
 
 // Get implements [store.Driver].

@@ -13,7 +13,8 @@ import (
 // another part writes:
 //
 //	locked   the organization's row, at the writer's version, FOR UPDATE, or FOR
-//	         SHARE if the commit leaves the organization's own items alone
+//	         SHARE if the commit does not raise it; none if what the commit follows
+//	         is not there, or what must be new is
 //	gate     the activity, inserted or replaced if locked has a row
 //	raised   the version, raised if gate has a row and the commit raises it
 //	created  the new organizations, inserted if gate has a row
@@ -57,7 +58,11 @@ import (
 // has a row too few, and the last column divides by zero, which rolls the whole
 // transaction back. The group is then sent commit by commit, and the one that
 // fails in this way alone is refused as a conflict. The writer has looked before,
-// so this happens only to commits that race.
+// and so has locked, so this happens only to commits that race.
+//
+// 7. An item that the commit follows is not there, or has another body: locked is
+// empty. Such items never change or go, so that what S shows of them still holds.
+// What an earlier statement of the same transaction wrote is in S.
 //
 // A database that treats 2 or 5 otherwise must not commit what it did: the
 // last column divides by zero when an activity was inserted without the
@@ -101,21 +106,27 @@ FROM at LEFT JOIN inserted i ON i.org = at.org AND i.id = at.id`
 // ids and bodies to write, the organizations, kinds and ids to delete, the
 // organizations to create, the organizations, activities and bodies of entries
 // of the log, the activity's columns, if any, and the
-// organizations, kinds, ids and bodies to claim, if any. It returns how many
-// rows locked and gate have, and the guard.
+// organizations, kinds, ids and bodies to claim, if any, and the kinds, ids and
+// bodies of what it follows, if anything. It returns how many rows locked and gate
+// have, and the guard.
 func changeSQL(c *store.Commit) string {
-	locked := `SELECT org FROM organizations WHERE org = $1 AND version = $2 FOR UPDATE`
+	lock := ` FOR UPDATE`
 	raised := `UPDATE organizations SET version = version + 1
 		WHERE org = $1 AND version = $2 AND EXISTS (SELECT 1 FROM gate) RETURNING org`
 	agree := `(SELECT count(*) FROM gate) = (SELECT count(*) FROM raised)`
-	switch {
-	case c.Version == 0:
+	if c.Version > 0 && !c.Raises() {
+		lock = ` FOR SHARE`
+		raised = `SELECT org FROM gate`
+	}
+	first := 14 // number of the first argument to claim
+	if c.Activity != nil {
+		first = 20
+	}
+	locked := `SELECT org FROM organizations WHERE org = $1 AND version = $2` + stillFits(c, first) + lock
+	if c.Version == 0 {
 		locked = `INSERT INTO organizations (org, version) VALUES ($1, $2::bigint + 1) ON CONFLICT DO NOTHING RETURNING org`
 		raised = `SELECT org FROM locked`
 		agree = `(SELECT count(*) FROM gate) = (SELECT count(*) FROM locked)`
-	case !c.Raises():
-		locked = `SELECT org FROM organizations WHERE org = $1 AND version = $2 FOR SHARE`
-		raised = `SELECT org FROM gate`
 	}
 	gate := `SELECT org FROM locked`
 	switch {
@@ -130,10 +141,6 @@ func changeSQL(c *store.Commit) string {
 	}
 	claimed := ""
 	if c.Claims() {
-		first := 14
-		if c.Activity != nil {
-			first = 20
-		}
 		claimed = fmt.Sprintf(`claimed AS (
 	INSERT INTO items (org, kind, id, body)
 	SELECT i.org, i.kind, i.id, i.body
@@ -169,4 +176,21 @@ written AS (
 SELECT (SELECT count(*) FROM locked), (SELECT count(*) FROM gate), 1 / (CASE WHEN ` + agree + `
 	AND (SELECT count(*) FROM created) = (SELECT count(*) FROM gate) * coalesce(cardinality($10::text[]), 0)
 	THEN 1 ELSE 0 END)`
+}
+
+// stillFits are conditions on what a commit claims and follows. They find most
+// conflicts without an error; the others meet in the primary key.
+func stillFits(c *store.Commit, first int) (conditions string) {
+	if c.Claims() {
+		conditions = fmt.Sprintf(`
+		AND NOT EXISTS (SELECT 1 FROM unnest($%d::text[], $%d::text[], $%d::text[]) AS n (org, kind, id)
+			JOIN items USING (org, kind, id))`, first, first+1, first+2)
+		first += 4
+	}
+	if len(c.Follows) > 0 {
+		conditions += fmt.Sprintf(`
+		AND NOT EXISTS (SELECT 1 FROM unnest($%d::text[], $%d::text[], $%d::bytea[]) AS f (kind, id, body)
+			LEFT JOIN items i ON i.org = $1 AND i.kind = f.kind AND i.id = f.id AND i.body = f.body WHERE i.id IS NULL)`, first, first+1, first+2)
+	}
+	return conditions
 }

@@ -28,13 +28,23 @@ func (t *tx) apply(c *store.Commit) (refusal, err error) {
 	}
 	for i := range c.Changes {
 		if ch := &c.Changes[i]; ch.New {
-			there, err := t.has(cmp.Or(ch.Org, c.Org), ch.Kind, ch.ID)
+			there, err := t.finds(t.stmts.has, cmp.Or(ch.Org, c.Org), ch.Kind, ch.ID)
 			if err != nil {
 				return nil, err
 			}
 			if there {
 				return store.ErrConflict, nil
 			}
+		}
+	}
+	for i := range c.Follows {
+		f := &c.Follows[i]
+		there, err := t.finds(t.stmts.same, c.Org, f.Kind, f.ID, f.Body)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			return store.ErrConflict, nil
 		}
 	}
 	if a := c.Activity; a != nil && c.Replaces {
@@ -100,12 +110,12 @@ func (t *tx) log(entries []store.Entry) error {
 	return nil
 }
 
-// has reports whether an item is there.
-func (t *tx) has(org, kind, id string) (there bool, err error) {
-	err = t.stmts.has.query(func([]driver.Value) error {
+// finds reports whether a statement finds an item.
+func (t *tx) finds(s *stmt, org, kind, id string, more ...any) (there bool, err error) {
+	err = s.query(func([]driver.Value) error {
 		there = true
 		return nil
-	}, org, kind, id)
+	}, append([]any{org, kind, id}, more...)...)
 	if err != nil {
 		return false, fmt.Errorf("looking for the %s: %w", kind, err)
 	}

@@ -138,6 +138,9 @@ func (db *DB) Commit(ctx context.Context, c *store.Commit) error {
 	return db.queue.Do(ctx, c)
 }
 
+// Now implements [store.Driver]: the database has no other clock than its process.
+func (db *DB) Now(context.Context) (time.Time, error) { return time.Now(), nil }
+
 // Version implements [store.Driver].
 func (db *DB) Version(ctx context.Context, org string) (int64, error) {
 	if err := ctx.Err(); err != nil {

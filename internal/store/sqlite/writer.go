@@ -35,6 +35,7 @@ type statements struct {
 	activity *stmt
 	replace  *stmt
 	has      *stmt // an item
+	same     *stmt // an item with this body
 	put      *stmt
 	del      *stmt
 	newest   *stmt // position in the log
@@ -77,6 +78,7 @@ func (w *writer) prepare() error {
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&s.replace, `UPDATE activities SET status = ?, body = ? WHERE org = ? AND id = ?`},
 		{&s.has, `SELECT 1 FROM items WHERE org = ? AND kind = ? AND id = ?`},
+		{&s.same, `SELECT 1 FROM items WHERE org = ? AND kind = ? AND id = ? AND body = ?`},
 		{&s.put, `INSERT INTO items (org, kind, id, body) VALUES (?, ?, ?, ?)
 			ON CONFLICT (org, kind, id) DO UPDATE SET body = excluded.body`},
 		{&s.del, `DELETE FROM items WHERE org = ? AND kind = ? AND id = ?`},
@@ -99,7 +101,7 @@ func (w *writer) close() error {
 	}
 	// Closing the connection needs its statements gone.
 	s := &w.stmts
-	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.create, s.raise, s.activity, s.replace, s.has, s.put, s.del, s.newest, s.entry, s.itemBody, s.activityBody} {
+	for _, st := range []*stmt{s.begin, s.commit, s.rollback, s.version, s.create, s.raise, s.activity, s.replace, s.has, s.same, s.put, s.del, s.newest, s.entry, s.itemBody, s.activityBody} {
 		if st != nil {
 			_ = st.raw.Close()
 		}

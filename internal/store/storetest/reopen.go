@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"latchkey/internal/store"
 )
@@ -59,6 +60,9 @@ func (n *Nodes) Version(ctx context.Context, org string) (int64, error) {
 func (n *Nodes) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
 	return n.next().Organizations(ctx, after, limit)
 }
+
+// Now implements [store.Driver].
+func (n *Nodes) Now(ctx context.Context) (time.Time, error) { return n.next().Now(ctx) }
 
 // Kinds implements [store.Driver].
 func (n *Nodes) Kinds(ctx context.Context, org string) ([]string, error) {

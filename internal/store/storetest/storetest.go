@@ -69,6 +69,8 @@ func RunContention(t *testing.T, open func(t *testing.T) store.Driver) {
 		{"entries at once", testEntriesAtOnce},
 		{"two writers", testTwoWriters},
 		{"replace at once", testReplaceAtOnce},
+		{"follows", testFollows},
+		{"follows at once", testFollowsAtOnce},
 		{"create at once", testCreateAtOnce},
 		{"new items at once", testNewItemsAtOnce},
 		{"commits of one group", testCommitsOfOneGroup},

@@ -1,0 +1,113 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"latchkey/internal/store"
+)
+
+// link is a commit that appends an activity and an entry behind another one.
+func link(org string, number int, body, after string) *store.Commit {
+	c := &store.Commit{
+		Org: org, Version: 1, Activity: activity("by " + body),
+		Changes: []store.Change{{Kind: "chain", ID: fmt.Sprintf("%05d", number), Body: []byte(body), New: true}},
+	}
+	if number > 1 {
+		c.Follows = []store.StoredBody{{Kind: "chain", ID: fmt.Sprintf("%05d", number-1), Body: []byte(after)}}
+	}
+	return c
+}
+
+// testFollows: an entry follows exactly what it says, and raises no version.
+func testFollows(t *testing.T, db store.Driver) {
+	create(t, db, "org")
+	create(t, db, "other")
+	refused := func(c *store.Commit, err error) {
+		t.Helper()
+		commit(t, db, c, err)
+		wantItem(t, db, c.Org, "chain", c.Changes[0].ID, nil)
+		wantActivity(t, db, c.Org, c.Activity.ID, nil)
+	}
+	refused(link("org", 2, "b", "a"), store.ErrConflict) // nothing is there
+	commit(t, db, link("org", 1, "a", ""), nil)
+	wantVersion(t, db, "org", 1)
+	refused(link("org", 2, "b", "A"), store.ErrConflict)   // it has another body
+	refused(link("other", 2, "b", "a"), store.ErrConflict) // it is elsewhere
+	refused(link("org", 3, "c", "b"), store.ErrConflict)   // one is missing
+	commit(t, db, link("org", 2, "b", "a"), nil)
+	commit(t, db, link("org", 2, "x", "a"), store.ErrConflict) // it is taken
+	wantItem(t, db, "org", "chain", "00002", []byte("b"))
+	recorded := link("org", 3, "c", "b")
+	recorded.Activity = activity("by a")
+	commit(t, db, recorded, store.ErrRecorded)
+	wantItem(t, db, "org", "chain", "00003", nil)
+	// A vote raises the version, and is in line all the same.
+	vote := link("org", 3, "c", "b")
+	vote.Activity, vote.Replaces = activity("by a"), true
+	commit(t, db, vote, nil)
+	wantVersion(t, db, "org", 2)
+	wantItem(t, db, "org", "chain", "00003", []byte("c"))
+	commit(t, db, link("org", 4, "d", "c"), store.ErrConflict) // of the old version
+}
+
+// testFollowsAtOnce lets writers append to one chain: each entry names the one
+// before it, and none is missing.
+func testFollowsAtOnce(t *testing.T, db store.Driver) {
+	create(t, db, "org")
+	const writers, each = 8, 12
+	var wait sync.WaitGroup
+	for w := range writers {
+		wait.Go(func() {
+			for n := range each {
+				if err := appendLink(t.Context(), db, fmt.Sprintf("%d.%d", w, n)); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	chain, err := db.Scan(t.Context(), "org", "chain", store.Range{})
+	if err != nil || len(chain) != writers*each {
+		t.Fatalf("the chain has %d entries: %v", len(chain), err)
+	}
+	for i, item := range chain {
+		if item.ID != fmt.Sprintf("%05d", i+1) {
+			t.Fatalf("entry %d is %s", i+1, item.ID)
+		}
+		_, after, _ := strings.Cut(string(item.Body), " ")
+		before := "."
+		if i > 0 {
+			before, _, _ = strings.Cut(string(chain[i-1].Body), " ")
+		}
+		if before != after {
+			t.Errorf("entry %d follows %s, but %s is there", i+1, after, before)
+		}
+	}
+	wantVersion(t, db, "org", 1)
+}
+
+// appendLink appends an entry behind the newest, and tries again if another is
+// faster.
+func appendLink(ctx context.Context, db store.Driver, name string) error {
+	for {
+		chain, err := db.Scan(ctx, "org", "chain", store.Range{})
+		if err != nil {
+			return err
+		}
+		after, last := "", "."
+		if len(chain) > 0 {
+			after = string(chain[len(chain)-1].Body)
+			last, _, _ = strings.Cut(after, " ")
+		}
+		err = db.Commit(ctx, link("org", len(chain)+1, name+" "+last, after))
+		if !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+	}
+}
