@@ -19,7 +19,7 @@ import (
 type policyApplyCommand struct {
 	policyFiles
 	Yes   bool `help:"Do not ask before anything is sent."`
-	Prune bool `help:"Delete the policies of the organization that no file has."`
+	Prune bool `help:"Delete the policies and velocity controls of the organization that no file has."`
 }
 
 // Run brings an organization to what the files say.
@@ -37,7 +37,7 @@ func (cmd policyApplyCommand) Run(ctx context.Context) error {
 		}
 	}
 	if len(plan.Extra) > 0 {
-		fmt.Printf("policies that are in no file stay: %d; --prune deletes them\n", len(plan.Extra))
+		fmt.Printf("what is in no file stays: %d; --prune deletes it\n", len(plan.Extra))
 		return exitStatus(policyDifferent)
 	}
 	return nil
@@ -116,9 +116,18 @@ const (
 	typeCreatePolicy = "ACTIVITY_TYPE_CREATE_POLICY_V3"
 	typeUpdatePolicy = "ACTIVITY_TYPE_UPDATE_POLICY_V2"
 	typeDeletePolicy = "ACTIVITY_TYPE_DELETE_POLICY"
+
+	typeCreateControl = "ACTIVITY_TYPE_CREATE_VELOCITY_CONTROL"
+	typeDeleteControl = "ACTIVITY_TYPE_DELETE_VELOCITY_CONTROL"
 )
 
 func changeOf(s *deploy.Step) change {
+	switch {
+	case s.Control != nil && s.Action == deploy.Create:
+		return change{"create_velocity_control", typeCreateControl, s.Control.CreateVelocityControlParams}
+	case s.Control != nil:
+		return change{"delete_velocity_control", typeDeleteControl, map[string]string{"velocityControlId": s.Control.ID}}
+	}
 	p := s.Policy()
 	switch s.Action {
 	case deploy.Create:
@@ -167,7 +176,7 @@ func waitingChanges(ctx context.Context, server *client.Client) (waitingActiviti
 	for {
 		reply, err := server.ListActivities(ctx, client.ListActivitiesRequest{
 			FilterByStatus: []client.ActivityStatus{client.ActivityStatusConsensusNeeded},
-			FilterByType:   []string{typeCreatePolicy, typeUpdatePolicy, typeDeletePolicy}, PaginationOptions: options,
+			FilterByType:   []string{typeCreatePolicy, typeUpdatePolicy, typeDeletePolicy, typeCreateControl, typeDeleteControl}, PaginationOptions: options,
 		})
 		if err != nil {
 			return nil, refused(err)

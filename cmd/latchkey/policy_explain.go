@@ -121,18 +121,22 @@ func supposedPolicies(ctx context.Context, server *client.Client, paths ...strin
 	if err != nil {
 		return nil, err
 	}
-	// Compared with nothing, all policies are new.
-	plan, err := deploy.Compare(nil, files, organization.Directory(), false)
+	// Compared with none, all policies are new.
+	organization.Policies = nil
+	plan, err := deploy.Compare(organization, files, false)
 	if err != nil {
 		sayMistakes(err)
 		return nil, exitStatus(policyInvalid)
 	}
-	all := make([]engine.SupposedPolicy, len(plan.Steps))
+	all := []engine.SupposedPolicy{}
 	for i := range plan.Steps {
-		p := plan.Steps[i].Policy()
-		all[i] = engine.SupposedPolicy{
-			PolicyName: p.Name, Effect: p.Effect, Condition: p.Condition, Consensus: p.Consensus, Time: p.Time, Notes: p.Notes,
+		if c := plan.Steps[i].Control; c != nil {
+			return nil, invalid(fmt.Errorf("the organization has no velocity control %s yet, and controls cannot be supposed; create it first", c.Identifier))
 		}
+		p := plan.Steps[i].Policy()
+		all = append(all, engine.SupposedPolicy{
+			PolicyName: p.Name, Effect: p.Effect, Condition: p.Condition, Consensus: p.Consensus, Time: p.Time, Notes: p.Notes,
+		})
 	}
 	return all, nil
 }

@@ -10,6 +10,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/policy/deploy"
 	"latchkey/internal/policy/policytest"
+	"latchkey/internal/request/ops"
 )
 
 // Exit statuses of policy diff, apply and backtest, as of call.
@@ -66,7 +67,7 @@ func (f *policyFiles) plan(ctx context.Context, prune bool) (*client.Client, *de
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := deploy.Compare(organization.Policies, files, organization.Directory(), prune)
+	plan, err := deploy.Compare(organization, files, prune)
 	if err != nil {
 		sayMistakes(err)
 		return nil, nil, exitStatus(policyInvalid)
@@ -106,7 +107,28 @@ func readOrganization(ctx context.Context, c *client.Client) (*deploy.Organizati
 	for _, k := range data.PrivateKeys {
 		o.PrivateKeys = append(o.PrivateKeys, deploy.Record{Name: k.PrivateKeyName, ID: k.PrivateKeyID})
 	}
-	return o, nil
+	o.Controls, err = controlsOf(ctx, c)
+	return o, err
+}
+
+// controlsOf lists the velocity controls.
+func controlsOf(ctx context.Context, c *client.Client) (all []deploy.Control, err error) {
+	options := &client.Pagination{Limit: 100}
+	for {
+		var page ops.ListVelocityControlsReply
+		if err := c.Query(ctx, "list_velocity_controls", map[string]any{"paginationOptions": options}, &page); err != nil {
+			return nil, refused(err)
+		}
+		for _, v := range page.VelocityControls {
+			all = append(all, deploy.Control{ID: v.VelocityControlID, CreateVelocityControlParams: ops.CreateVelocityControlParams{
+				Name: v.Name, Identifier: v.Identifier, DataSource: v.DataSource, Aggregation: v.Aggregation,
+			}})
+		}
+		if !page.PageInfo.HasNextPage {
+			return all, nil
+		}
+		options.After = page.PageInfo.EndCursor
+	}
 }
 
 // accountsOf lists the addresses of a wallet by the names of its accounts.

@@ -13,8 +13,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"latchkey/internal/domain"
 	"latchkey/internal/policy/policytest"
+	"latchkey/internal/request/ops"
 )
 
 // Policy is a policy that an organization has or is to have.
@@ -23,7 +26,19 @@ type Policy struct {
 	policytest.BoundPolicy
 }
 
-// Action is what is done with a policy.
+// Control is a velocity control that an organization has or is to have.
+type Control struct {
+	ID string // empty: it does not exist yet
+	ops.CreateVelocityControlParams
+}
+
+// text is what the control means, in one form.
+func (c *Control) text() (string, error) {
+	text, err := json.Marshal(c.CreateVelocityControlParams, json.Deterministic(true))
+	return string(text), err
+}
+
+// Action is what is done with a policy or a control.
 type Action uint8
 
 // The actions.
@@ -35,11 +50,12 @@ const (
 
 func (a Action) String() string { return [...]string{"create", "change", "delete"}[a] }
 
-// Step is one change of one policy.
+// Step is one change of one policy, or of one velocity control.
 type Step struct {
-	Action Action
-	Had    *Policy // nil: it is created
-	Wanted *Policy // nil: it is deleted
+	Action  Action
+	Control *Control // nil: it is about a policy
+	Had     *Policy  // nil: it is created
+	Wanted  *Policy  // nil: it is deleted
 }
 
 // Policy is what the step is about.
@@ -53,8 +69,11 @@ func (s *Step) Policy() *Policy {
 // Change is one member of a policy that is another one afterwards.
 type Change struct{ Member, From, To string }
 
-// Changes lists what is different.
+// Changes lists what is different in a policy.
 func (s *Step) Changes() (all []Change) {
+	if s.Control != nil {
+		return nil
+	}
 	var had, wanted Policy
 	if s.Had != nil {
 		had = *s.Had
@@ -80,8 +99,8 @@ func (s *Step) Changes() (all []Change) {
 type Plan struct {
 	Names []policytest.Resolved // what placeholders stand for
 	Steps []Step                // in the order in which they are done
-	Extra []Policy              // that no file has, and that stay
-	Same  int                   // how many policies are as the files say
+	Extra []Step                // what would delete what no file has, and is not done
+	Same  int                   // how many policies and controls are as the files say
 }
 
 // Different reports whether the organization is not what the files say.
@@ -89,12 +108,16 @@ func (p *Plan) Different() bool { return len(p.Steps) > 0 || len(p.Extra) > 0 }
 
 // Compare makes the plan. With prune, what no file has is deleted. A name of a
 // file that means none or several records is a [*policytest.Error].
-func Compare(have []Policy, files []*policytest.File, d *policytest.Directory, prune bool) (*Plan, error) {
-	plan := new(Plan)
+func Compare(have *Organization, files []*policytest.File, prune bool) (*Plan, error) {
+	plan, d := new(Plan), have.Directory()
 	from := map[string]string{} // file by policy
 	byName := map[string]*Policy{}
-	for i := range have {
-		byName[have[i].Name] = &have[i]
+	for i := range have.Policies {
+		byName[have.Policies[i].Name] = &have.Policies[i]
+	}
+	extra, err := plan.wantControls(have.Controls, files)
+	if err != nil {
+		return nil, err
 	}
 	for _, f := range files {
 		policies, names, err := f.Bind(d)
@@ -114,17 +137,54 @@ func Compare(have []Policy, files []*policytest.File, d *policytest.Directory, p
 			plan.want(byName[p.Name], &Policy{BoundPolicy: p})
 		}
 	}
-	for i := range have {
-		switch _, known := from[have[i].Name]; {
-		case known:
-		case prune:
-			plan.Steps = append(plan.Steps, Step{Action: Delete, Had: &have[i]})
-		default:
-			plan.Extra = append(plan.Extra, have[i])
+	for i := range have.Policies {
+		if _, known := from[have.Policies[i].Name]; !known {
+			extra = append(extra, Step{Action: Delete, Had: &have.Policies[i]})
 		}
+	}
+	if prune {
+		plan.Steps = append(plan.Steps, extra...)
+	} else {
+		plan.Extra = extra
 	}
 	slices.SortStableFunc(plan.Steps, func(a, b Step) int { return cmp.Compare(a.turn(), b.turn()) })
 	return plan, nil
+}
+
+// wantControls plans the velocity controls, and returns what would delete those that
+// no file has. A control never changes: what it has counted would mean another
+// thing.
+func (p *Plan) wantControls(have []Control, files []*policytest.File) (extra []Step, err error) {
+	from := map[string]string{} // file by identifier
+	for _, f := range files {
+		for _, given := range f.Controls {
+			if other, twice := from[given.Identifier]; twice {
+				return nil, fmt.Errorf("%s and %s both have a velocity control %s; each identifier can be used once", other, f.Path, given.Identifier)
+			}
+			from[given.Identifier] = f.Path
+			wanted := &Control{CreateVelocityControlParams: given}
+			i := slices.IndexFunc(have, func(c Control) bool { return c.Identifier == given.Identifier })
+			if i < 0 {
+				p.Steps = append(p.Steps, Step{Action: Create, Control: wanted})
+				continue
+			}
+			had, err := have[i].text()
+			if err != nil {
+				return nil, err
+			}
+			if text, err := wanted.text(); err != nil || text != had {
+				return nil, fmt.Errorf("%s: velocity control %s: the organization has another one of this identifier, and a control cannot be changed; "+
+					"give the new one an identifier of its own, and let the policies read that", f.Path, given.Identifier)
+			}
+			p.Same++
+		}
+	}
+	for i := range have {
+		if _, known := from[have[i].Identifier]; !known {
+			extra = append(extra, Step{Action: Delete, Control: &have[i]})
+		}
+	}
+	return extra, nil
 }
 
 func (p *Plan) want(had, wanted *Policy) {
@@ -141,10 +201,13 @@ func (p *Plan) want(had, wanted *Policy) {
 	p.Steps = append(p.Steps, step)
 }
 
-// turn is when a step comes: new policies that deny, changes, new ones that allow,
-// deletions. Among changes what denies afterwards comes first, and among
+// turn is when a step comes: new controls, new policies that deny, changes, new ones
+// that allow, deletions, those of controls last. Among changes what denies afterwards comes first, and among
 // deletions what denied goes last.
 func (s *Step) turn() int {
+	if s.Control != nil {
+		return map[Action]int{Create: -1, Delete: 6}[s.Action]
+	}
 	denies := s.Policy().Effect == domain.EffectDeny
 	switch {
 	case s.Action == Create && denies:

@@ -33,7 +33,20 @@ func TestOrder(t *testing.T) {
 		stored("4", "changed deny", domain.EffectDeny, "activity.action == 'SIGN'"),
 		stored("5", "same", domain.EffectDeny, "activity.action == 'SIGN'\n"),
 	}
-	file := fileOf(t, `
+	count := func(identifier string) Control {
+		var c Control
+		c.Name, c.Identifier = "C", identifier
+		c.DataSource.ActivityExecution = new(domain.VelocityExecutions)
+		c.Aggregation = domain.VelocityAggregation{
+			Method: domain.VelocityCount, Operator: domain.VelocityLess, Threshold: "3",
+			Window: domain.VelocityWindow{Infinite: new(domain.Nothing)}, GroupBy: domain.VelocityGroupBy{User: new(domain.Nothing)},
+		}
+		return c
+	}
+	controls := []Control{count("kept"), count("old")}
+	const counts = "dataSource: {activityExecution: {}}, aggregation: {method: VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT, " +
+		"operator: VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN, threshold: '3', window: {infinite: {}}, groupBy: {user: {}}}}\n"
+	file := fileOf(t, "velocityControls:\n- {name: C, identifier: kept, "+counts+"- {name: C, identifier: fresh, "+counts+`
 policies:
 - {policyName: new allow, effect: EFFECT_ALLOW, condition: "activity.action == 'CREATE'"}
 - {policyName: changed allow, effect: EFFECT_ALLOW, condition: "activity.action == 'CREATE'"}
@@ -42,25 +55,49 @@ policies:
 - {policyName: same, effect: EFFECT_DENY, condition: "activity.action == 'SIGN'"}
 `)
 	for _, prune := range []bool{false, true} {
-		plan, err := Compare(have, []*policytest.File{file}, policytest.NewDirectory(nil), prune)
+		plan, err := Compare(&Organization{Policies: have, Controls: controls}, []*policytest.File{file}, prune)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := []string{
-			`create DENY policy "new deny"`, `change DENY policy "changed deny"`, `change ALLOW policy "changed allow"`, `create ALLOW policy "new allow"`,
-			`delete ALLOW policy "old allow"`, `delete DENY policy "old deny"`,
+			`create velocity control fresh ("C")`, `create DENY policy "new deny"`, `change DENY policy "changed deny"`, `change ALLOW policy "changed allow"`, `create ALLOW policy "new allow"`,
+			`delete ALLOW policy "old allow"`, `delete DENY policy "old deny"`, `delete velocity control old ("C")`,
 		}
 		extra := 0
 		if !prune {
-			want, extra = want[:4], 2
+			want, extra = want[:5], 3
 		}
 		var got []string
 		for i := range plan.Steps {
 			got = append(got, plan.Steps[i].String())
 		}
-		if strings.Join(got, "\n") != strings.Join(want, "\n") || len(plan.Extra) != extra || plan.Same != 1 || !plan.Different() {
+		if strings.Join(got, "\n") != strings.Join(want, "\n") || len(plan.Extra) != extra || plan.Same != 2 || !plan.Different() {
 			t.Errorf("prune %v: %d extra, %d the same, steps\n%s", prune, len(plan.Extra), plan.Same, strings.Join(got, "\n"))
 		}
+	}
+}
+
+// A control that is in the organization cannot become another one.
+func TestControlChanges(t *testing.T) {
+	var had Control
+	had.Name, had.Identifier = "C", "daily"
+	had.DataSource.ActivityExecution = new(domain.VelocityExecutions)
+	had.Aggregation = domain.VelocityAggregation{
+		Method: domain.VelocityCount, Operator: domain.VelocityLess, Threshold: "3",
+		Window: domain.VelocityWindow{Rolling: &domain.VelocityRolling{Duration: "86400"}}, GroupBy: domain.VelocityGroupBy{User: new(domain.Nothing)},
+	}
+	org := &Organization{Name: "O", Controls: []Control{had}, Policies: []Policy{stored("1", "limit", domain.EffectAllow, "controls.daily")}}
+	text, err := org.File()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if plan, err := Compare(org, []*policytest.File{fileOf(t, string(text))}, false); err != nil || plan.Different() {
+		t.Errorf("what was pulled: %v, %v\n%s", plan, err, text)
+	}
+	changed := strings.Replace(string(text), `threshold: "3"`, `threshold: "4"`, 1)
+	_, err = Compare(org, []*policytest.File{fileOf(t, changed)}, false)
+	if err == nil || !strings.Contains(err.Error(), "velocity control daily: the organization has another one of this identifier, and a control cannot be changed") {
+		t.Errorf("a changed control: %v\n%s", err, changed)
 	}
 }
 

@@ -20,7 +20,7 @@ func (p *Plan) Print(w io.Writer) error {
 	for _, n := range p.Names {
 		fmt.Fprintf(&b, "  %-*s  %s\n", width, n.Placeholder, n.Value)
 	}
-	b.WriteString("policies\n")
+	b.WriteString("changes\n")
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		fmt.Fprintf(&b, "  %s %s\n", [...]string{Create: "+", Update: "~", Delete: "-"}[s.Action], s)
@@ -31,7 +31,7 @@ func (p *Plan) Print(w io.Writer) error {
 		}
 	}
 	for i := range p.Extra {
-		fmt.Fprintf(&b, "  ? %s is in no file\n", p.Extra[i].describe())
+		fmt.Fprintf(&b, "  ? %s is in no file\n", p.Extra[i].subject())
 	}
 	fmt.Fprintf(&b, "  %d the same, %d to create, %d to change, %d to delete, %d in no file\n",
 		p.Same, p.count(Create), p.count(Update), p.count(Delete), len(p.Extra))
@@ -39,11 +39,15 @@ func (p *Plan) Print(w io.Writer) error {
 	return err
 }
 
-// String says what is done with which policy.
-func (s *Step) String() string { return s.Action.String() + " " + s.Policy().describe() }
+// String says what is done with what.
+func (s *Step) String() string { return s.Action.String() + " " + s.subject() }
 
-func (p *Policy) describe() string {
-	return strings.TrimPrefix(string(p.Effect), "EFFECT_") + " policy " + fmt.Sprintf("%q", p.Name)
+func (s *Step) subject() string {
+	if s.Control != nil {
+		return fmt.Sprintf("velocity control %s (%q)", s.Control.Identifier, s.Control.Name)
+	}
+	p := s.Policy()
+	return strings.TrimPrefix(string(p.Effect), "EFFECT_") + fmt.Sprintf(" policy %q", p.Name)
 }
 
 func (p *Plan) count(a Action) (n int) {

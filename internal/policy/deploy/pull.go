@@ -18,6 +18,7 @@ import (
 type Organization struct {
 	ID, Name       string
 	Policies       []Policy
+	Controls       []Control
 	Users          []User
 	Tags           []Record // of users
 	PrivateKeyTags []Record
@@ -66,6 +67,7 @@ type (
 		Users          []fileUser   `yaml:"users,omitempty"`
 		Wallets        []fileRecord `yaml:"wallets,omitempty"`
 		PrivateKeys    []fileRecord `yaml:"privateKeys,omitempty"`
+		Controls       []*yaml.Node `yaml:"velocityControls,omitempty"`
 		Policies       []filePolicy `yaml:"policies"`
 	}
 	fileUser struct {
@@ -105,6 +107,13 @@ func (o *Organization) File() ([]byte, error) {
 		out.PrivateKeys = append(out.PrivateKeys, fileRecord{k})
 	}
 	out.Users = o.fileUsers(n.used)
+	for i := range o.Controls {
+		node, err := o.Controls[i].node()
+		if err != nil {
+			return nil, err
+		}
+		out.Controls = append(out.Controls, node)
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# The policies of organization %q, %s.\n", o.Name, o.ID)
 	e := yaml.NewEncoder(&b)
@@ -115,13 +124,37 @@ func (o *Organization) File() ([]byte, error) {
 	return b.Bytes(), o.verify(b.Bytes())
 }
 
+// node writes a control as YAML, in the words of the interface.
+func (c *Control) node() (*yaml.Node, error) {
+	text, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil || len(document.Content) != 1 {
+		return nil, fmt.Errorf("velocity control %s cannot be written: %w", c.Identifier, err)
+	}
+	plain(document.Content[0])
+	return document.Content[0], nil
+}
+
+// plain takes the braces and quotes of JSON off; the encoder quotes what needs it.
+func plain(n *yaml.Node) {
+	if len(n.Content) > 0 || n.Kind == yaml.ScalarNode {
+		n.Style = 0
+	}
+	for _, c := range n.Content {
+		plain(c)
+	}
+}
+
 // verify reads the file as any other.
 func (o *Organization) verify(text []byte) error {
 	read, err := policytest.Parse("the file", text, func(name string) ([]byte, error) { return nil, fmt.Errorf("no file %s", name) })
 	if err != nil {
 		return fmt.Errorf("a policy of the organization cannot be written to a file: %w", err)
 	}
-	plan, err := Compare(o.Policies, []*policytest.File{read}, o.Directory(), false)
+	plan, err := Compare(o, []*policytest.File{read}, false)
 	if err == nil && plan.Different() {
 		err = errors.New("the file would not mean the same as the policies of the organization: this is a bug of latchkey, please report it")
 	}

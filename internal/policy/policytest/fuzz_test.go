@@ -29,6 +29,7 @@ func seedFiles() []string {
 		"policies: [{policyName: P, effect: EFFECT_DENY, condition: \"\\n\\t${user.A}\"}]\n",
 		"users: [{name: A}]\npolicies: [{policyName: P, effect: EFFECT_DENY, condition: \"wallet.id in ['a'" + strings.Repeat(", '${user.A}'", 400) + "]\"}]\n",
 		"users: [{name: A}]\npolicies: [{policyName: P, effect: EFFECT_DENY, condition: \"wallet.id in ['a'" + strings.Repeat(", '${user.A}'", 600) + "]\"}]\n",
+		"policies: []\nvelocityControls: [{name: D, identifier: daily, dataSource: {activityExecution: {}}, aggregation: {method: VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT, operator: VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN, threshold: '3', window: {infinite: {}}, groupBy: {user: {}}}}]\n",
 		"", "---\n---\n", "{", "a: &b *b", "? [a]\n: b", "\xff\xfel\x00", "policies: !!binary aGk=", "<<: {}", "policies: [~, 0x1, .inf, 1_0]\n",
 	}
 }
@@ -95,6 +96,16 @@ func serverAccepts(t *testing.T, f *File) {
 		}
 		if err != nil {
 			t.Fatalf("a server refuses policy %q: %v", p.Name, err)
+		}
+	}
+	control := catalog.Endpoint("create_velocity_control")
+	for i := range f.Controls {
+		text, err := schema.Encode(&f.Controls[i])
+		if err == nil {
+			_, err = control.Parse(control.Newest(), text)
+		}
+		if err != nil {
+			t.Fatalf("a server refuses velocity control %q: %v", f.Controls[i].Identifier, err)
 		}
 	}
 }

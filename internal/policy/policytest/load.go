@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/ops"
 	"latchkey/internal/schema"
 )
 
@@ -19,6 +21,8 @@ import (
 type File struct {
 	Path     string
 	Policies []FilePolicy
+	// Controls are the velocity controls, each with an identifier of its own.
+	Controls []ops.CreateVelocityControlParams
 	Cases    []Case
 
 	content fileContent
@@ -80,7 +84,7 @@ func Parse(path string, data []byte, read func(name string) ([]byte, error)) (*F
 	for _, step := range []func(){
 		func() { r.document(data, keysOf(content)) },
 		func() { r.decode(content) },
-		func() { r.readUsers(); r.readWallets(); r.readInterfaces() },
+		func() { r.readUsers(); r.readWallets(); r.readInterfaces(); r.readControls() },
 		func() { r.readPolicies(); r.readCases() },
 	} {
 		step()
@@ -90,6 +94,14 @@ func Parse(path string, data []byte, read func(name string) ([]byte, error)) (*F
 	}
 	r.File.labels = r.placeholders()
 	return r.File, nil
+}
+
+// readControls takes the velocity controls over, which their own rules have checked.
+func (r *reader) readControls() {
+	r.Controls = r.content.VelocityControls
+	for i, c := range r.Controls {
+		r.reserve("control "+c.Identifier, "velocityControls."+strconv.Itoa(i)+".identifier", "the velocity control "+c.Identifier)
+	}
 }
 
 // reader reads one file.

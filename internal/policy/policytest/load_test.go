@@ -61,7 +61,7 @@ func TestDocumentMistakes(t *testing.T) {
 		{"a list", "- a\n", "1: the file must hold a mapping with the key policies"},
 		{"not YAML", "policies:\n\t- a\n", "2: not valid YAML: found character that cannot start any token"},
 		{"an anchor", "policies: &a []\n", "1: an anchor (&name) is not allowed"},
-		{"a number as key", "policies: []\n1: b\n", "2: unknown key (not a plain name); known here: users, tags, privateKeyTags, rootQuorum, wallets, privateKeys, interfaces, policies, cases"},
+		{"a number as key", "policies: []\n1: b\n", "2: unknown key (not a plain name); known here: users, tags, privateKeyTags, rootQuorum, wallets, privateKeys, interfaces, velocityControls, policies, cases"},
 		{"a tag of YAML", "policies: !mine []\n", "1: a tag (!name) is not allowed; put text that begins with ! in quotes"},
 		{"a tag on a text", "policies: []\nusers: [{name: !mine Ada}]\n", "2: a tag (!name) is not allowed; put text that begins with ! in quotes"},
 		{"a number in hex", "policies: []\nrootQuorum: {threshold: 0x2, members: [a]}\n", `2: "0x2" reads as a number in another notation; put it in quotes if it is text`},

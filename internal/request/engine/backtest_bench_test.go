@@ -21,7 +21,7 @@ import (
 //
 //	go test ./internal/request/engine -run '^$' -bench Backtest -benchtime 1x
 func BenchmarkBacktest(b *testing.B) {
-	const payments = 100_000
+	const payments = 20_000
 	for name, url := range map[string]func(testing.TB) string{"sqlite": SQLite, "postgres": pgtest.URL} {
 		s := Start(b, url(b), config.Default())
 		ada := s.NewUser(b, s.Root, "Ada", client.P256)
