@@ -39,7 +39,7 @@ func (e *Engine) Backtest(ctx context.Context, r Request) (*Reply, error) {
 	var reply *BacktestReply
 	err = e.readAs(ctx, r, org, activity.Access{}, func(t *attempt) (err error) {
 		t.home = t.tx // its own policies decide, also when a user of the parent asks
-		reply, err = t.backtestPage(asked, from)
+		reply, err = t.decidePage(asked, from)
 		return err
 	})
 	if err != nil {
@@ -63,44 +63,64 @@ func (q *BacktestRequest) from() (string, error) {
 	return max(q.PaginationOptions.After, ids.First(int64(since))), nil
 }
 
-// backtestPage decides one page of activities. Everything on it shares a budget:
+// decidePage decides one page of activities. Everything on it shares a budget:
 // where that ends, the page ends, and what was begun is left to the next one.
-func (t *attempt) backtestPage(asked *BacktestRequest, from string) (*BacktestReply, error) {
+func (t *attempt) decidePage(asked *BacktestRequest, from string) (*BacktestReply, error) {
 	rules, err := t.supposedRules(asked.Policies)
 	if err != nil {
 		return nil, err
 	}
-	found, err := t.tx.Activities(store.ActivityQuery{Before: from, Limit: maxExamined, MaxBytes: maxExaminedBytes})
-	if err != nil {
-		return nil, err
-	}
-	slices.Reverse(found) // the oldest first
 	reply := &BacktestReply{Different: []Difference{}}
 	reply.PageInfo.HasPreviousPage = asked.PaginationOptions.After != ""
-	budget := policy.NewBudget(t.ctx)
-	for _, a := range found {
-		if len(reply.Different) == asked.PaginationOptions.limit() || budget.Exhausted() {
-			break
+	page := &backtestPage{BacktestReply: reply, limit: asked.PaginationOptions.limit(), rules: rules, budget: policy.NewBudget(t.ctx)}
+	for !page.full() {
+		found, err := t.tx.Activities(store.ActivityQuery{Before: from, Limit: backtestChunk, MaxBytes: maxChunkBytes})
+		if err != nil || len(found) == 0 {
+			return reply, err
 		}
-		difference, decided, err := t.decideBoth(budget, a, rules)
-		if err == nil {
-			err = budget.Err()
-		}
-		if err != nil {
+		slices.Reverse(found) // the oldest first
+		if err := t.decideChunk(page, found); err != nil {
 			return nil, err
 		}
-		if budget.Exhausted() && reply.PageInfo.EndCursor != "" {
-			break
-		}
-		// What a whole budget is not enough for is never decided.
-		reply.add(a.ID, difference, decided && !budget.Exhausted())
-	}
-	if reply.PageInfo.EndCursor == "" {
-		return reply, nil
+		from = reply.PageInfo.EndCursor
 	}
 	more, err := t.tx.Activities(store.ActivityQuery{Before: reply.PageInfo.EndCursor, Limit: 1})
 	reply.PageInfo.HasNextPage = len(more) > 0
 	return reply, err
+}
+
+// backtestPage is a page that is being made.
+type backtestPage struct {
+	*BacktestReply
+	limit  int // of differences
+	rules  *decide.Rules
+	budget *policy.Budget
+}
+
+func (p *backtestPage) full() bool {
+	return len(p.Different) == p.limit || p.Examined+p.Skipped >= maxExamined || p.budget.Exhausted()
+}
+
+// decideChunk decides on activities until the page is full.
+func (t *attempt) decideChunk(p *backtestPage, found []*domain.Activity) error {
+	for _, a := range found {
+		if p.full() {
+			return nil
+		}
+		difference, decided, err := t.decideBoth(p.budget, a, p.rules)
+		if err == nil {
+			err = p.budget.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if p.budget.Exhausted() && p.PageInfo.EndCursor != "" {
+			return nil // the next page has a whole budget for it
+		}
+		// What a whole budget is not enough for is never decided.
+		p.add(a.ID, difference, decided && !p.budget.Exhausted())
+	}
+	return nil
 }
 
 func (r *BacktestReply) add(id string, d *Difference, decided bool) {

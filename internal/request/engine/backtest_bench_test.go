@@ -21,31 +21,34 @@ import (
 //
 //	go test ./internal/request/engine -run '^$' -bench Backtest -benchtime 1x
 func BenchmarkBacktest(b *testing.B) {
-	const payments = 20_000
 	for name, url := range map[string]func(testing.TB) string{"sqlite": SQLite, "postgres": pgtest.URL} {
-		s := Start(b, url(b), config.Default())
-		ada := s.NewUser(b, s.Root, "Ada", client.P256)
-		own := make([]m, 20)
-		for i := range own {
-			own[i] = rule(fmt.Sprint(i), "EFFECT_ALLOW", fmt.Sprintf("approvers.any(u, u.id == '%s')", ada.UserID),
-				fmt.Sprintf("activity.kind == 'SIGN_TRANSACTION' && eth.tx.value <= %d && eth.tx.chain_id == 1", i))
-			own[i]["notes"] = ""
-		}
-		s.Root.Submit(b, "create_policies", m{"policies": own})
-		pay(b, s, ada, payments)
-		for name, policies := range map[string][]m{name + "/same": own, name + "/different": own[:1]} {
-			b.Run(name, func(b *testing.B) {
-				for b.Loop() {
-					start := time.Now()
-					got := backtest(b, ada, 100, nil, policies...)
-					b.ReportMetric(time.Since(start).Seconds(), "s")
-					b.ReportMetric(float64(len(got.outcomes)), "different")
-					if got.examined < payments || got.skipped > 0 {
-						b.Fatalf("%d examined, %d skipped", got.examined, got.skipped)
-					}
+		b.Run(name, func(b *testing.B) { benchmarkBacktest(b, Start(b, url(b), config.Default())) })
+	}
+}
+
+func benchmarkBacktest(b *testing.B, s *Server) {
+	const payments = 100_000
+	ada := s.NewUser(b, s.Root, "Ada", client.P256)
+	own := make([]m, 20)
+	for i := range own {
+		own[i] = rule(fmt.Sprint(i), "EFFECT_ALLOW", fmt.Sprintf("approvers.any(u, u.id == '%s')", ada.UserID),
+			fmt.Sprintf("activity.kind == 'SIGN_TRANSACTION' && eth.tx.value <= %d && eth.tx.chain_id == 1", i))
+		own[i]["notes"] = ""
+	}
+	s.Root.Submit(b, "create_policies", m{"policies": own})
+	pay(b, s, ada, payments)
+	for name, policies := range map[string][]m{"same": own, "different": own[:1]} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				start := time.Now()
+				got := backtest(b, ada, 100, nil, policies...)
+				b.ReportMetric(time.Since(start).Seconds(), "s")
+				b.ReportMetric(float64(len(got.outcomes)), "different")
+				if got.examined < payments || got.skipped > 0 {
+					b.Fatalf("%d examined, %d skipped", got.examined, got.skipped)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 

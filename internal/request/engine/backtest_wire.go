@@ -49,9 +49,10 @@ type BothExplanations struct {
 
 const (
 	defaultDifferences = 10
-	// maxExamined and maxExaminedBytes bound what one page reads.
-	maxExamined      = 1000
-	maxExaminedBytes = 16 << 20
+	maxExamined        = 1000 // on one page
+	// A page is read in chunks: one on which all differ ends after few.
+	backtestChunk = 100
+	maxChunkBytes = 4 << 20
 )
 
 func (p BacktestPosition) limit() int {
