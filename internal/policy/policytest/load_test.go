@@ -69,7 +69,7 @@ func TestDocumentMistakes(t *testing.T) {
 		{"a key twice", "policies: []\nusers: []\npolicies: []\n", "3: policies is given twice: first on line 1"},
 		{"an unknown key", "policies: []\nuser: []\n", `2: unknown key "user"; the nearest known key is "users"`},
 		{"a part of a key", "policies:\n- {name: P, effect: EFFECT_DENY}\n", `2: unknown key "name"; the nearest known key is "policyName"`},
-		{"a key of another mapping", "policies: []\nthreshold: 2\n", `2: unknown key "threshold"; the nearest known key is "rootQuorum.threshold"`},
+		{"a key of another mapping", "policies: []\nmembers: [a]\n", `2: unknown key "members"; the nearest known key is "rootQuorum.members"`},
 		{"a key twice in JSON", "{\n\"policies\": [],\n\"policies\": []}", "3: policies is given twice: first on line 2"},
 		{"a tag of YAML in what is almost JSON", "{\"policies\": !mine []}", "1: a tag (!name) is not allowed; put text that begins with ! in quotes"},
 		{"no policies", "users: []\n", "1: policies: is required"},
