@@ -199,6 +199,32 @@ func TestBacktestBudget(t *testing.T) {
 	})
 }
 
+// TestBacktestControls: velocity controls count the activity alone, whatever they
+// have counted since, for both decisions.
+func TestBacktestControls(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		s.Root.Submit(t, "create_velocity_control", m{
+			"name": "One wallet", "identifier": "one_wallet",
+			"dataSource": m{"activityExecution": m{"filter": m{"activity": []any{m{"activityType": "ACTIVITY_TYPE_CREATE_WALLET"}}}}},
+			"aggregation": m{
+				"method": "VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT", "operator": "VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL",
+				"threshold": "1", "window": m{"infinite": m{}}, "groupBy": m{"user": m{}},
+			},
+		})
+		policy(t, s.Root, "one", "EFFECT_ALLOW", "", "activity.kind == 'CREATE_WALLET' && controls.one_wallet")
+		first := ada.Submit(t, "create_wallet", m{"walletName": "One", "accounts": []any{}})
+		ada.Refused(t, http.StatusForbidden, "create_wallet", m{"walletName": "Two", "accounts": []any{}})
+		same := backtest(t, ada, 100, nil, rule("one", "EFFECT_ALLOW", "", "activity.kind == 'CREATE_WALLET' && controls.one_wallet"))
+		if len(same.outcomes) != 0 || same.skipped != 0 {
+			t.Errorf("with the same policy: %+v", same)
+		}
+		if none := backtest(t, ada, 100, nil); len(none.outcomes) != 2 || none.outcomes[first.Get("id").Text()] != "ALLOW>DENY" {
+			t.Errorf("without policies: %v", none.outcomes)
+		}
+	})
+}
+
 // TestExplainRecorded: an activity that waits is explained with the votes that it
 // has, as far as they count now.
 func TestExplainRecorded(t *testing.T) {
