@@ -1797,14 +1797,14 @@ type UpdatePolicyParameters struct {
 	PolicyName string `json:"policyName,omitzero"`
 	// New effect. Optional.
 	PolicyEffect Effect `json:"policyEffect,omitzero"`
-	// New expression over the request. Optional.
-	PolicyCondition string `json:"policyCondition,omitzero"`
-	// New expression over the approvers. Optional.
-	PolicyConsensus string `json:"policyConsensus,omitzero"`
-	// New notes. Optional.
-	PolicyNotes string `json:"policyNotes,omitzero"`
-	// New expression over the time. Optional.
-	Time string `json:"time,omitzero"`
+	// New expression over the request; empty to remove it. Optional.
+	PolicyCondition *string `json:"policyCondition,omitzero"`
+	// New expression over the approvers; empty to remove it. Optional.
+	PolicyConsensus *string `json:"policyConsensus,omitzero"`
+	// New notes; empty to remove them. Optional.
+	PolicyNotes *string `json:"policyNotes,omitzero"`
+	// New expression over the time; empty to remove it. Optional.
+	Time *string `json:"time,omitzero"`
 }
 
 // UpdatePolicyResult is the result of [Client.UpdatePolicy].

@@ -91,6 +91,26 @@ const (
 	ClientSignatureSchemeAPIP256 ClientSignatureScheme = "CLIENT_SIGNATURE_SCHEME_API_P256"
 )
 
+// DifferenceAfter is one of the values below; a newer server may know more.
+type DifferenceAfter string
+
+// The values of DifferenceAfter.
+const (
+	DifferenceAfterAllow   DifferenceAfter = "ALLOW"
+	DifferenceAfterDeny    DifferenceAfter = "DENY"
+	DifferenceAfterPending DifferenceAfter = "PENDING"
+)
+
+// DifferenceBefore is one of the values below; a newer server may know more.
+type DifferenceBefore string
+
+// The values of DifferenceBefore.
+const (
+	DifferenceBeforeAllow   DifferenceBefore = "ALLOW"
+	DifferenceBeforeDeny    DifferenceBefore = "DENY"
+	DifferenceBeforePending DifferenceBefore = "PENDING"
+)
+
 // Effect is one of the values below; a newer server may know more.
 type Effect string
 

@@ -599,6 +599,36 @@ type WhoamiReply struct {
 	Username string `json:"username"`
 }
 
+// Backtest asks backtest: decide recorded activities again by other policies, and tell
+// which would have gone another way; nothing is executed or recorded.
+func (c *Client) Backtest(ctx context.Context, q BacktestRequest) (*BacktestReply, error) {
+	return ask[BacktestReply](ctx, c, "/latchkey/v1/backtest", q)
+}
+
+// BacktestRequest is what [Client.Backtest] asks.
+type BacktestRequest struct {
+	// Only activities since this time, in milliseconds since the Unix epoch; all when absent.
+	// Optional.
+	SinceMs string `json:"sinceMs,omitzero"`
+	// Policies to suppose in the place of the organization's own.
+	Policies []SupposedPolicy `json:"policies"`
+	// Which page. Optional.
+	PaginationOptions *BacktestPosition `json:"paginationOptions,omitzero"`
+}
+
+// BacktestReply is the reply to [Client.Backtest].
+type BacktestReply struct {
+	// How many activities of this page were decided again.
+	Examined int32 `json:"examined"`
+	// How many cannot be decided again: their body was not kept, their submitter or what they
+	// are about is gone, or they take too much work.
+	Skipped int32 `json:"skipped"`
+	// Activities that would have gone another way, the oldest first.
+	Different []Difference `json:"different"`
+	// Whether there is more, and where.
+	PageInfo BacktestPage `json:"pageInfo"`
+}
+
 // Explain asks explain: tell what would become of an activity, and why; nothing is
 // executed or recorded.
 func (c *Client) Explain(ctx context.Context, q ExplainRequest) (*ExplainReply, error) {
@@ -607,10 +637,13 @@ func (c *Client) Explain(ctx context.Context, q ExplainRequest) (*ExplainReply, 
 
 // ExplainRequest is what [Client.Explain] asks.
 type ExplainRequest struct {
-	// Activity type, of any submit path.
-	Type string `json:"type"`
-	// Parameters of the operation.
-	Parameters jsontext.Value `json:"parameters"`
+	// Activity type, of any submit path; required without activityId. Optional.
+	Type string `json:"type,omitzero"`
+	// Parameters of the operation; required without activityId. Optional.
+	Parameters jsontext.Value `json:"parameters,omitzero"`
+	// An activity that waits for votes, in the place of type and parameters; it is explained
+	// with the votes that it has. Optional.
+	ActivityID string `json:"activityId,omitzero"`
 	// Policies to suppose in the place of the organization's own. Optional.
 	Policies []SupposedPolicy `json:"policies,omitzero"`
 	// Users to suppose as voters, the submitter first; the asker when absent. Optional.

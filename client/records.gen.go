@@ -136,6 +136,31 @@ type AuthenticatorParameters struct {
 	Attestation AttestationParameters `json:"attestation"`
 }
 
+// BacktestPage is a record that operations share.
+type BacktestPage struct {
+	// Whether there are activities after this page.
+	HasNextPage bool `json:"hasNextPage"`
+	// The last activity of this page, for paginationOptions.after; absent when the page has
+	// none. Optional.
+	EndCursor string `json:"endCursor,omitzero"`
+}
+
+// BacktestPosition is a record that operations share.
+type BacktestPosition struct {
+	// Most differences to return; 10 when absent. Optional.
+	Limit uint64 `json:"limit,omitzero,string"`
+	// Continue after this activity: endCursor of the page before. Optional.
+	After string `json:"after,omitzero"`
+}
+
+// BothExplanations is a record that operations share.
+type BothExplanations struct {
+	// By the organization's policies.
+	Before ExplainReply `json:"before"`
+	// By the supposed policies.
+	After ExplainReply `json:"after"`
+}
+
 // ClientSignature is a record that operations share.
 type ClientSignature struct {
 	// Key that the token is bound to.
@@ -174,6 +199,22 @@ type Credential struct {
 	Type string `json:"type"`
 	// Session profile that limits the credential; absent: it is not limited. Optional.
 	SessionProfileID string `json:"sessionProfileId,omitzero"`
+}
+
+// Difference is a record that operations share.
+type Difference struct {
+	// The activity.
+	ActivityID string `json:"activityId"`
+	// Its type.
+	Type string `json:"type"`
+	// What became of it when it was submitted.
+	Status ActivityStatus `json:"status"`
+	// What the organization's policies decide on it.
+	Before DifferenceBefore `json:"before"`
+	// What the supposed policies decide on it.
+	After DifferenceAfter `json:"after"`
+	// Why.
+	Explanation BothExplanations `json:"explanation"`
 }
 
 // EmailAuthCustomization is a record that operations share.

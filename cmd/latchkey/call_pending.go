@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
-	"github.com/go-json-experiment/json"
-
 	"latchkey/client"
-	"latchkey/internal/domain"
 )
 
 // maxNamed is how many users are named who can approve an activity.
@@ -37,22 +33,9 @@ func showPending(ctx context.Context, server *client.Client, a *client.Activity)
 }
 
 // canApprove asks the server whose votes would count beside those that were
-// given. What is asked about is in the vote of the submitter: it may be an
-// activity of another user, on which this call has voted.
+// given.
 func canApprove(ctx context.Context, server *client.Client, a *client.Activity) ([]client.ExplainedVoter, error) {
-	if len(a.Votes) == 0 || a.Votes[0].Message == "" {
-		return nil, errors.New("the request is shown to its submitter alone")
-	}
-	var question client.ExplainRequest
-	if err := json.Unmarshal([]byte(a.Votes[0].Message), &question); err != nil {
-		return nil, err
-	}
-	for _, v := range a.Votes {
-		if v.Selection == string(domain.VoteApproved) {
-			question.Approvers = append(question.Approvers, v.UserID)
-		}
-	}
-	reply, err := server.In(a.OrganizationID).Explain(ctx, question)
+	reply, err := server.In(a.OrganizationID).Explain(ctx, client.ExplainRequest{ActivityID: a.ID})
 	if err != nil {
 		return nil, readable(err)
 	}

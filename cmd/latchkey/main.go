@@ -31,7 +31,7 @@ type commands struct {
 	Call    callCommand    `cmd:"" help:"Call an operation with parameters that are checked first. Exit status: 2 not valid and not sent, 3 pending, 4 refused."`
 	Request requestCommand `cmd:"" help:"Stamp a request with a key, send it, and show the reply."`
 	Events  eventsCommand  `cmd:"" help:"Read what happens in an organization."`
-	Policy  policyCommand  `cmd:"" help:"Check, explain and test policies."`
+	Policy  policyCommand  `cmd:"" help:"Check, test, deploy, back-test and explain policies."`
 	Vault   vaultCommand   `cmd:"" help:"Look after the keys at rest."`
 	Migrate migrateCommand `cmd:"" help:"Bring a database of an earlier version to the form of this one."`
 

@@ -67,7 +67,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GORACE", os.Getenv("GORACE"))
 			e.Setenv("ADDRESS", testkit.Reserve(t))
-			return nil
+			documents, err := filepath.Abs("../../docs")
+			e.Setenv("DOCS", documents)
+			return err
 		},
 	})
 }

@@ -9,9 +9,13 @@ import (
 )
 
 type policyCommand struct {
-	Check   policyCheckCommand   `cmd:"" help:"Compile the policies of files, and give advice on them."`
-	Explain policyExplainCommand `cmd:"" help:"Ask a server what would become of a request, and why. Exit status: 0 ALLOW, 3 PENDING, 4 DENY."`
-	Test    policyTestCommand    `cmd:"" help:"Run the cases of files, without a server. Exit status: 1 a case failed, 2 a file has mistakes or cannot be run."`
+	Check    policyCheckCommand    `cmd:"" help:"Compile the policies of files, and give advice on them."`
+	Test     policyTestCommand     `cmd:"" help:"Run the cases of files, without a server. Exit status: 1 a case failed, 2 a file has mistakes or cannot be run."`
+	Diff     policyDiffCommand     `cmd:"" help:"Compare files with an organization. Exit status: 0 the same, 2 a file has mistakes, 3 different, 4 refused."`
+	Apply    policyApplyCommand    `cmd:"" help:"Bring an organization to what files say. Exit status: 0 done, 2 nothing was sent, 3 something waits or is left, 4 refused."`
+	Pull     policyPullCommand     `cmd:"" help:"Write the policies of an organization as a file, with names in the place of ids."`
+	Backtest policyBacktestCommand `cmd:"" help:"Decide recorded activities again by the policies of files. Exit status: 0 none differs, 2 a file has mistakes, 3 some do, 4 refused."`
+	Explain  policyExplainCommand  `cmd:"" help:"Ask a server what would become of a request, or what an activity waits for, and why. Exit status: 0 ALLOW, 3 PENDING, 4 DENY."`
 }
 
 type policyCheckCommand struct {

@@ -2,26 +2,24 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"latchkey/client"
+	"latchkey/internal/ids"
+	"latchkey/internal/policy/deploy"
 	"latchkey/internal/policy/policytest"
 	"latchkey/internal/request/engine"
 )
 
 type policyExplainCommand struct {
-	requestCommand
-	// A whole question can be sent with `latchkey request --exact`, and a question
-	// changes nothing: it is asked anew.
-	Exact  struct{} `kong:"-"`
-	Resend struct{} `kong:"-"`
+	Operation string `arg:"" help:"Operation, such as create_wallet, or the id of an activity that waits for votes."`
+	Body      string `arg:"" optional:"" help:"Parameters of the operation, or the whole request, as JSON; @FILE reads a file, - standard input."`
 
+	connection
 	Policies string   `placeholder:"FILE" help:"Suppose the policies of this file in the place of the organization's own."`
 	Approver []string `placeholder:"USER_ID" help:"Suppose that this user has voted, the submitter first; can be repeated. Default: the caller."`
 	Time     string   `placeholder:"TIME" help:"Suppose this time (RFC 3339). Default: now."`
@@ -33,28 +31,36 @@ var explained = map[string]error{"ALLOW": nil, "PENDING": exitStatus(3), "DENY":
 
 // Run asks the server and shows what it explains.
 func (cmd policyExplainCommand) Run(ctx context.Context) error {
-	if err := cmd.complete(); err != nil {
-		return err
-	}
-	stamper, err := cmd.stamper()
+	server, err := cmd.client()
 	if err != nil {
 		return err
 	}
-	_, newest, err := cmd.find()
+	if id, ok := ids.Normal(cmd.Operation); ok {
+		return cmd.explainActivity(ctx, server, id)
+	}
+	request := requestCommand{Operation: cmd.Operation, Body: cmd.Body, connection: cmd.connection}
+	_, newest, err := request.find()
 	if err != nil {
 		return err
 	}
 	if newest == nil {
 		return fmt.Errorf("%s is no activity: every member may ask a query, and no policy is asked", cmd.Operation)
 	}
-	body, err := cmd.body(newest, true)
+	body, err := request.body(newest, true)
 	if err != nil {
 		return err
 	}
-	if body, err = cmd.suppose(body); err != nil {
+	return cmd.ask(ctx, server, body, func(reply *engine.ExplainReply) error { return policytest.PrintReply(os.Stdout, reply) })
+}
+
+// ask asks with what is supposed, shows the reply, and tells the outcome by the
+// exit status.
+func (cmd *policyExplainCommand) ask(ctx context.Context, server *client.Client, body []byte, show func(*engine.ExplainReply) error) error {
+	body, err := cmd.suppose(ctx, server, body)
+	if err != nil {
 		return err
 	}
-	answer, err := (&client.Client{BaseURL: cmd.URL, Stamper: stamper}).Post(ctx, "/latchkey/v1/explain", body)
+	answer, err := server.Post(ctx, "/latchkey/v1/explain", body)
 	if err != nil {
 		return readable(err)
 	}
@@ -64,7 +70,7 @@ func (cmd policyExplainCommand) Run(ctx context.Context) error {
 	}
 	if cmd.JSON {
 		fmt.Println(string(answer))
-	} else if err := policytest.PrintReply(os.Stdout, &reply); err != nil {
+	} else if err := show(&reply); err != nil {
 		return err
 	}
 	status, known := explained[reply.Outcome]
@@ -75,14 +81,14 @@ func (cmd policyExplainCommand) Run(ctx context.Context) error {
 }
 
 // suppose adds to the request what is to be supposed.
-func (cmd *policyExplainCommand) suppose(body []byte) ([]byte, error) {
+func (cmd *policyExplainCommand) suppose(ctx context.Context, server *client.Client, body []byte) ([]byte, error) {
 	members := map[string]jsontext.Value{}
 	if err := json.Unmarshal(body, &members); err != nil {
 		return nil, err
 	}
 	supposed := map[string]any{}
 	if cmd.Policies != "" {
-		policies, err := supposedPolicies(cmd.Policies)
+		policies, err := supposedPolicies(ctx, server, cmd.Policies)
 		if err != nil {
 			return nil, err
 		}
@@ -104,23 +110,33 @@ func (cmd *policyExplainCommand) suppose(body []byte) ([]byte, error) {
 	return json.Marshal(members, json.Deterministic(true))
 }
 
-// supposedPolicies reads policies for a server, which knows no names of a file.
-func supposedPolicies(path string) ([]engine.SupposedPolicy, error) {
-	file, err := policytest.Load(path)
+// supposedPolicies reads the policies of files, with the ids that the organization
+// has for their names.
+func supposedPolicies(ctx context.Context, server *client.Client, paths ...string) ([]engine.SupposedPolicy, error) {
+	files, err := (&policyFiles{Files: paths}).load()
 	if err != nil {
 		return nil, err
 	}
-	all := make([]engine.SupposedPolicy, len(file.Policies))
-	var unknown []string
-	for i, p := range file.Policies {
-		unknown = append(unknown, p.MadeUp...)
-		all[i] = engine.SupposedPolicy{
-			PolicyName: p.Name, Effect: p.Effect, Condition: p.Condition, Consensus: p.Consensus, Time: p.Time, Notes: p.Notes,
-		}
+	organization, err := readOrganization(ctx, server)
+	if err != nil {
+		return nil, err
 	}
-	if len(unknown) > 0 {
-		return nil, errors.New(path + ": the server does not know " + strings.Join(unknown, ", ") +
-			"; give them the ids (or addresses) that they have there")
+	// Compared with none, all policies are new.
+	organization.Policies = nil
+	plan, err := deploy.Compare(organization, files, false)
+	if err != nil {
+		sayMistakes(err)
+		return nil, exitStatus(policyInvalid)
+	}
+	all := []engine.SupposedPolicy{}
+	for i := range plan.Steps {
+		if c := plan.Steps[i].Control; c != nil {
+			return nil, invalid(fmt.Errorf("the organization has no velocity control %s yet, and controls cannot be supposed; create it first", c.Identifier))
+		}
+		p := plan.Steps[i].Policy()
+		all = append(all, engine.SupposedPolicy{
+			PolicyName: p.Name, Effect: p.Effect, Condition: p.Condition, Consensus: p.Consensus, Time: p.Time, Notes: p.Notes,
+		})
 	}
 	return all, nil
 }

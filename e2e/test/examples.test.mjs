@@ -82,6 +82,44 @@ describe(`examples on ${storeName}`, () => {
     assert.equal((await ask(newKey())).status, 401);
   });
 
+  it('backtest decides what was refused again, by other policies', async () => {
+    const { dev } = held;
+    const [eve] = await createUsers(http, dev, rootUser(), 'Eve');
+    const post = async (path, request, key) => {
+      const body = JSON.stringify(request);
+      return send({ url: `${dev.baseUrl}${path}`, body, stamp: await new ApiKeyStamper(key).stamp(body) });
+    };
+    const since = Date.now();
+    const refused = await post('/public/v1/submit/create_user_tag', {
+      type: 'ACTIVITY_TYPE_CREATE_USER_TAG',
+      timestampMs: String(since),
+      organizationId: dev.organizationId,
+      parameters: { userTagName: 'friends', userIds: [] },
+    }, eve.key);
+    assert.equal(refused.status, 403);
+    const request = {
+      organizationId: dev.organizationId,
+      sinceMs: String(since),
+      policies: [
+        {
+          policyName: 'Eve and her tags',
+          effect: 'EFFECT_ALLOW',
+          condition: "activity.kind == 'CREATE_USER_TAG'",
+          consensus: `approvers.any(user, user.id == '${eve.userId}')`,
+        },
+      ],
+    };
+    const reply = await exchanged(request, async () => (await post('/latchkey/v1/backtest', request, eve.key)).reply);
+    assert.deepEqual(
+      reply.different.map(({ type, before, after }) => [type, before, after]),
+      [['ACTIVITY_TYPE_CREATE_USER_TAG', 'DENY', 'ALLOW']],
+      JSON.stringify(reply),
+    );
+    assert.equal(reply.different[0].explanation.after.policies[0].outcome, 'OUTCOME_ALLOW');
+    assert.equal((await post('/latchkey/v1/backtest', { ...request, sinceMs: 'now' }, eve.key)).status, 400);
+    assert.equal((await post('/latchkey/v1/backtest', request, newKey())).status, 401);
+  });
+
   it('receipt by hand, with a published stamper', async () => {
     const { dev } = held;
     const root = rootUser();

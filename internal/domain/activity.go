@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -67,6 +68,11 @@ func (ActivityStatus) Enum() []string {
 		string(StatusCreated), string(StatusPending), string(StatusCompleted), string(StatusFailed),
 		string(StatusConsensusNeeded), string(StatusRejected), string(StatusAuthenticatorsNeeded),
 	}
+}
+
+// Word is the status as a sentence has it: completed.
+func (s ActivityStatus) Word() string {
+	return strings.ToLower(strings.TrimPrefix(string(s), "ACTIVITY_STATUS_"))
 }
 
 // Vote is one user's signed decision on an activity. The submission is the first.

@@ -2,6 +2,7 @@
 package ids
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -14,6 +15,12 @@ func New() string {
 	// NewV7 fails only when the system has no source of randomness, and then
 	// nothing that this program does can be trusted.
 	return uuid.Must(uuid.NewV7()).String()
+}
+
+// First returns the id before which no id of this millisecond, or of a later
+// one, comes: a cursor for what was made since.
+func First(ms int64) string {
+	return fmt.Sprintf("%08x-%04x-7000-8000-000000000000", ms>>16&0xffffffff, ms&0xffff)
 }
 
 var form = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)

@@ -3,6 +3,7 @@ package ids
 import (
 	"slices"
 	"testing"
+	"time"
 )
 
 // TestNew: ids of one process are valid, distinct and sort by age.
@@ -16,6 +17,20 @@ func TestNew(t *testing.T) {
 	}
 	if !slices.IsSorted(made) || len(slices.Compact(made)) != 10_000 {
 		t.Error("ids do not sort by age, or one came twice")
+	}
+}
+
+// TestFirst: a time divides the ids into those of before and those since.
+func TestFirst(t *testing.T) {
+	before := New()
+	time.Sleep(2 * time.Millisecond)
+	now := time.Now().UnixMilli()
+	since := New()
+	if first := First(now); before >= first || since <= first {
+		t.Errorf("%s is not between %s and %s", first, before, since)
+	}
+	if got := First(0x0192_f3c4_5b6a); got != "0192f3c4-5b6a-7000-8000-000000000000" {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -49,15 +49,15 @@ func (r *reader) readCases() {
 		c := Case{
 			Name: given.Name, Line: nodeAt(r.root, at).Line, Expect: given.Expect, at: at,
 			DeniedBy: given.DeniedBy, CanApprove: given.CanApprove,
-			submitter: r.id(kindUser, join(at, "submitter"), given.Submitter),
+			submitter: r.id(KindUser, join(at, "submitter"), given.Submitter),
 		}
 		c.asked.Approvers = append(c.asked.Approvers, c.submitter)
-		for _, id := range r.ids(kindUser, join(at, "approvers"), given.Approvers) {
+		for _, id := range r.ids(KindUser, join(at, "approvers"), given.Approvers) {
 			if id != c.submitter {
 				c.asked.Approvers = append(c.asked.Approvers, id)
 			}
 		}
-		r.ids(kindUser, join(at, "canApprove"), given.CanApprove)
+		r.ids(KindUser, join(at, "canApprove"), given.CanApprove)
 		for j, name := range given.DeniedBy {
 			if !slices.ContainsFunc(r.Policies, func(p FilePolicy) bool { return p.Name == name }) {
 				r.reportPath(join(at, "deniedBy."+strconv.Itoa(j)), "there is no policy %q", name)
@@ -91,7 +91,7 @@ func (r *reader) readRequest(c *Case, given *caseSpec) {
 	if given.Parameters != nil {
 		before := len(r.mistakes)
 		c.asked.Parameters = r.json(nil, nodeAt(r.root, at), at, func(n *yaml.Node) string {
-			e, unfit := r.expand(n.Value)
+			e, unfit := expand(n.Value, r.resolve)
 			if unfit != nil {
 				r.reportLine(n.Line, "%s: %s", at, unfit.message)
 			}

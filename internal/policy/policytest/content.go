@@ -6,20 +6,22 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/keys/address"
 	"latchkey/internal/keys/curve"
+	"latchkey/internal/request/ops"
 )
 
 // This file holds what a file may contain. Limits are those of the interface.
 
 type fileContent struct {
-	Users          []user          `json:"users,omitzero" check:"max=1000" doc:"Users of the organization."`
-	Tags           []tag           `json:"tags,omitzero" check:"max=1000" doc:"Tags of users, by name."`
-	PrivateKeyTags []tag           `json:"privateKeyTags,omitzero" check:"max=1000" doc:"Tags of private keys, by name."`
-	RootQuorum     *quorum         `json:"rootQuorum,omitzero" doc:"The root quorum; absent: no user of the file is in it."`
-	Wallets        []wallet        `json:"wallets,omitzero" check:"max=1000" doc:"Wallets of the organization."`
-	PrivateKeys    []privateKey    `json:"privateKeys,omitzero" check:"max=1000" doc:"Private keys of the organization."`
-	Interfaces     []interfaceSpec `json:"interfaces,omitzero" check:"max=1000" doc:"What is known of contracts and programs."`
-	Policies       []policySpec    `json:"policies" check:"required,max=1000" doc:"The policies."`
-	Cases          []caseSpec      `json:"cases,omitzero" check:"max=10000" doc:"Requests and their expected outcomes."`
+	Users            []user                            `json:"users,omitzero" check:"max=1000" doc:"Users of the organization."`
+	Tags             []tag                             `json:"tags,omitzero" check:"max=1000" doc:"Tags of users, by name."`
+	PrivateKeyTags   []tag                             `json:"privateKeyTags,omitzero" check:"max=1000" doc:"Tags of private keys, by name."`
+	RootQuorum       *quorum                           `json:"rootQuorum,omitzero" doc:"The root quorum; absent: no user of the file is in it."`
+	Wallets          []wallet                          `json:"wallets,omitzero" check:"max=1000" doc:"Wallets of the organization."`
+	PrivateKeys      []privateKey                      `json:"privateKeys,omitzero" check:"max=1000" doc:"Private keys of the organization."`
+	Interfaces       []interfaceSpec                   `json:"interfaces,omitzero" check:"max=1000" doc:"What is known of contracts and programs."`
+	VelocityControls []ops.CreateVelocityControlParams `json:"velocityControls,omitzero" check:"max=1000" doc:"Limits over time, as create_velocity_control takes them."`
+	Policies         []policySpec                      `json:"policies" check:"required,max=1000" doc:"The policies."`
+	Cases            []caseSpec                        `json:"cases,omitzero" check:"max=10000" doc:"Requests and their expected outcomes."`
 }
 
 type user struct {

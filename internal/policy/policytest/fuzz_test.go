@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"latchkey/internal/request/ops"
 	"latchkey/internal/schema"
 )
 
@@ -25,13 +27,16 @@ func seedFiles() []string {
 		"policies: []\nprivateKeys: [{name: K, addresses: [{address: 0x70997970c51812dc3a010c7d01b50e0d17dc79c8}]}]\n",
 		"policies: []\ninterfaces: [{address: a, type: SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM, file: abi.json}]\n",
 		"policies: [{policyName: P, effect: EFFECT_DENY, condition: \"\\n\\t${user.A}\"}]\n",
+		"users: [{name: A}]\npolicies: [{policyName: P, effect: EFFECT_DENY, condition: \"wallet.id in ['a'" + strings.Repeat(", '${user.A}'", 400) + "]\"}]\n",
+		"users: [{name: A}]\npolicies: [{policyName: P, effect: EFFECT_DENY, condition: \"wallet.id in ['a'" + strings.Repeat(", '${user.A}'", 600) + "]\"}]\n",
+		"policies: []\nvelocityControls: [{name: D, identifier: daily, dataSource: {activityExecution: {}}, aggregation: {method: VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT, operator: VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN, threshold: '3', window: {infinite: {}}, groupBy: {user: {}}}}]\n",
 		"", "---\n---\n", "{", "a: &b *b", "? [a]\n: b", "\xff\xfel\x00", "policies: !!binary aGk=", "<<: {}", "policies: [~, 0x1, .inf, 1_0]\n",
 	}
 }
 
 // Whatever the bytes, Parse answers with a file or with mistakes that have a
 // line, and twice the same. A file that was read means the same when it is
-// written down as JSON.
+// written down as JSON, and a server takes its policies.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range seedFiles() {
 		f.Add([]byte(seed))
@@ -63,6 +68,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		same(t, file, again)
 		file.Lint()
+		serverAccepts(t, file)
 		text, err := schema.Encode(&file.content)
 		if err != nil {
 			t.Fatal(err)
@@ -73,6 +79,35 @@ func FuzzLoad(f *testing.F) {
 		}
 		same(t, file, written)
 	})
+}
+
+var catalog = ops.Catalog()
+
+// serverAccepts reads the policies as create_policy does.
+func serverAccepts(t *testing.T, f *File) {
+	t.Helper()
+	create := catalog.Endpoint("create_policy")
+	for _, p := range f.Policies {
+		text, err := json.Marshal(map[string]string{
+			"policyName": p.Name, "effect": string(p.Effect), "condition": p.Condition, "consensus": p.Consensus, "time": p.Time, "notes": p.Notes,
+		})
+		if err == nil {
+			_, err = create.Parse(create.Newest(), text)
+		}
+		if err != nil {
+			t.Fatalf("a server refuses policy %q: %v", p.Name, err)
+		}
+	}
+	control := catalog.Endpoint("create_velocity_control")
+	for i := range f.Controls {
+		text, err := schema.Encode(&f.Controls[i])
+		if err == nil {
+			_, err = control.Parse(control.Newest(), text)
+		}
+		if err != nil {
+			t.Fatalf("a server refuses velocity control %q: %v", f.Controls[i].Identifier, err)
+		}
+	}
 }
 
 // same compares what two files mean.

@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"latchkey/internal/domain"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/ops"
 	"latchkey/internal/schema"
 )
 
@@ -19,6 +21,8 @@ import (
 type File struct {
 	Path     string
 	Policies []FilePolicy
+	// Controls are the velocity controls, each with an identifier of its own.
+	Controls []ops.CreateVelocityControlParams
 	Cases    []Case
 
 	content fileContent
@@ -31,6 +35,8 @@ type File struct {
 	accounts    []*domain.WalletAccount
 	privateKeys []*domain.PrivateKey
 	contracts   []*domain.ContractInterface
+	// names are what placeholders may stand for, by kind and name.
+	names map[string]map[string]namedValue
 	// labels turns ids back into the names that the file gives them.
 	labels *strings.Replacer
 }
@@ -71,14 +77,14 @@ func readFile(path string) ([]byte, error) {
 func Parse(path string, data []byte, read func(name string) ([]byte, error)) (*File, error) {
 	content := schema.Of[fileContent]()
 	r := &reader{
-		File: &File{Path: path}, read: read,
-		names: map[string]map[string]namedValue{}, taken: map[string]bool{},
+		File: &File{Path: path, names: map[string]map[string]namedValue{}}, read: read,
+		taken: map[string]bool{},
 	}
 	// The mistakes of a step mean nothing while the step before has some.
 	for _, step := range []func(){
 		func() { r.document(data, keysOf(content)) },
 		func() { r.decode(content) },
-		func() { r.readUsers(); r.readWallets(); r.readInterfaces() },
+		func() { r.readUsers(); r.readWallets(); r.readInterfaces(); r.readControls() },
 		func() { r.readPolicies(); r.readCases() },
 	} {
 		step()
@@ -90,12 +96,19 @@ func Parse(path string, data []byte, read func(name string) ([]byte, error)) (*F
 	return r.File, nil
 }
 
+// readControls takes the velocity controls over, which their own rules have checked.
+func (r *reader) readControls() {
+	r.Controls = r.content.VelocityControls
+	for i, c := range r.Controls {
+		r.reserve("control "+c.Identifier, "velocityControls."+strconv.Itoa(i)+".identifier", "the velocity control "+c.Identifier)
+	}
+}
+
 // reader reads one file.
 type reader struct {
 	*File
 	read     func(name string) ([]byte, error)
 	root     *yaml.Node
-	names    map[string]map[string]namedValue
 	taken    map[string]bool // ids, credentials and addresses that are in use
 	mistakes []Mistake
 }

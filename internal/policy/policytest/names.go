@@ -19,18 +19,19 @@ import (
 // The kinds of records that have a name, as placeholders write them:
 // ${user.Ada}.
 const (
-	kindUser       = "user"
-	kindTag        = "tag"
-	kindKeyTag     = "privateKeyTag"
-	kindWallet     = "wallet"
-	kindAccount    = "account"
-	kindPrivateKey = "privateKey"
+	KindUser          = "user"
+	KindTag           = "tag"
+	KindPrivateKeyTag = "privateKeyTag"
+	KindWallet        = "wallet"
+	KindAccount       = "account"
+	KindPrivateKey    = "privateKey"
 )
 
 // namedValue is what a placeholder stands for: an id, or the address of an account.
 type namedValue struct {
 	value  string
-	madeUp bool // not from the file, so no server knows it
+	madeUp bool   // not from the file, so no server knows it
+	wallet string // of an account: the name of its wallet
 }
 
 // assignID gives a named record its id, and defines its placeholder.
@@ -39,7 +40,7 @@ func (r *reader) assignID(kind, path string, n int, name, id string) string {
 	if madeUp {
 		id = madeUpID(kind, n, name)
 	}
-	r.define(kind, path, name, namedValue{id, madeUp})
+	r.define(kind, path, name, namedValue{value: id, madeUp: madeUp})
 	r.reserve("id "+id, join(path, "id"), "the id "+id)
 	return id
 }
@@ -118,7 +119,6 @@ type expanded struct {
 	text         string
 	given        string
 	replacements []replacement
-	madeUp       []string // placeholders whose value the file does not say
 }
 
 // replacement says where a placeholder was, and where its value is.
@@ -130,8 +130,9 @@ type placeholderError struct {
 	message  string
 }
 
-// expand replaces the placeholders of a text. $${ stands for ${.
-func (r *reader) expand(given string) (expanded, *placeholderError) {
+// expand replaces the placeholders of a text. $${ stands for ${. resolve finds
+// the value of what is between the brackets, or says what is wrong with it.
+func expand(given string, resolve func(text string) (namedValue, string)) (expanded, *placeholderError) {
 	e := expanded{given: given}
 	var out strings.Builder
 	for at := 0; at < len(given); {
@@ -153,12 +154,9 @@ func (r *reader) expand(given string) (expanded, *placeholderError) {
 			return e, &placeholderError{start, start + 2, "${ has no closing }; write $${ for the two characters themselves"}
 		}
 		placeholder := given[start : start+length]
-		value, problem := r.resolve(placeholder[2 : length-1])
+		value, problem := resolve(placeholder[2 : length-1])
 		if problem != "" {
 			return e, &placeholderError{start, start + length, placeholder + ": " + problem}
-		}
-		if value.madeUp {
-			e.madeUp = append(e.madeUp, placeholder)
 		}
 		out.WriteString(given[at:start])
 		e.replacements = append(e.replacements, replacement{start, length, out.Len(), len(value.value)})
@@ -172,7 +170,7 @@ func (r *reader) expand(given string) (expanded, *placeholderError) {
 // resolve finds the value of the text between the brackets of a placeholder:
 // kind.name.
 func (r *reader) resolve(text string) (namedValue, string) {
-	kinds := []string{kindUser, kindTag, kindKeyTag, kindWallet, kindAccount, kindPrivateKey}
+	kinds := []string{KindUser, KindTag, KindPrivateKeyTag, KindWallet, KindAccount, KindPrivateKey}
 	kind, name, dotted := strings.Cut(text, ".")
 	if !dotted || !slices.Contains(kinds, kind) {
 		return namedValue{}, "a placeholder is a kind and a name, such as ${user.Ada}; the kinds are " + strings.Join(kinds, ", ")

@@ -23,9 +23,6 @@ type FilePolicy struct {
 	Effect                     domain.Effect
 	Condition, Consensus, Time string
 	Notes                      string
-	// MadeUp are the placeholders whose value is not from the file: no server
-	// knows it.
-	MadeUp []string
 
 	compiled    policy.Policy
 	expressions map[policy.Place]*expression
@@ -77,7 +74,7 @@ func (r *reader) compile(p *FilePolicy, at string, place policy.Place, given str
 		})
 	}
 	var unfit *placeholderError
-	if e.expanded, unfit = r.expand(given); unfit != nil {
+	if e.expanded, unfit = expand(given, r.resolve); unfit != nil {
 		refuse(unfit.from, unfit.to, unfit.message, "")
 		return
 	}
@@ -89,11 +86,6 @@ func (r *reader) compile(p *FilePolicy, at string, place policy.Place, given str
 	}
 	e.expr, *to, *text = compiled, compiled, e.text
 	p.expressions[place] = e
-	for _, placeholder := range e.madeUp {
-		if !slices.Contains(p.MadeUp, placeholder) {
-			p.MadeUp = append(p.MadeUp, placeholder)
-		}
-	}
 }
 
 // line is the line of a byte of the given text. Only of a literal block can it

@@ -93,8 +93,15 @@ func (f *File) insert(tx *store.Tx) error {
 			Notes: p.Notes, CreatedAt: epoch, UpdatedAt: epoch,
 		}
 	}
+	controls := make([]*domain.VelocityControl, len(f.Controls))
+	for i, c := range f.Controls {
+		controls[i] = &domain.VelocityControl{
+			ID: madeUpID("control", i, c.Identifier), Name: c.Name, Identifier: c.Identifier,
+			DataSource: c.DataSource, Aggregate: c.Aggregation, CreatedAt: epoch,
+		}
+	}
 	return errors.Join(
-		err, insert(tx.Tags(), f.tags), insert(tx.Users(), f.users), insert(tx.Policies(), policies),
+		err, insert(tx.VelocityControls(), controls), insert(tx.Tags(), f.tags), insert(tx.Users(), f.users), insert(tx.Policies(), policies),
 		insert(tx.Wallets(), f.wallets), insert(tx.WalletAccounts(), f.accounts), insert(tx.PrivateKeys(), f.privateKeys),
 		insert(tx.ContractInterfaces(), f.contracts),
 	)

@@ -15,13 +15,13 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // readUsers makes tags, users and the root quorum.
 func (r *reader) readUsers() {
-	r.readTags(kindTag, "tags", domain.TagUser, r.content.Tags)
-	r.readTags(kindKeyTag, "privateKeyTags", domain.TagPrivateKey, r.content.PrivateKeyTags)
+	r.readTags(KindTag, "tags", domain.TagUser, r.content.Tags)
+	r.readTags(KindPrivateKeyTag, "privateKeyTags", domain.TagPrivateKey, r.content.PrivateKeyTags)
 	for i, u := range r.content.Users {
 		path := "users." + strconv.Itoa(i)
 		made := &domain.User{
-			ID: r.assignID(kindUser, path, i, u.Name, u.ID), Name: u.Name, Email: u.Email,
-			TagIDs: r.ids(kindTag, join(path, "tags"), u.Tags), CreatedAt: epoch, UpdatedAt: epoch,
+			ID: r.assignID(KindUser, path, i, u.Name, u.ID), Name: u.Name, Email: u.Email,
+			TagIDs: r.ids(KindTag, join(path, "tags"), u.Tags), CreatedAt: epoch, UpdatedAt: epoch,
 		}
 		credentials := u.Credentials
 		if credentials == nil {
@@ -35,7 +35,7 @@ func (r *reader) readUsers() {
 	// A threshold that is never reached: without a quorum policies alone decide.
 	r.quorum = domain.Quorum{Threshold: 1}
 	if q := r.content.RootQuorum; q != nil {
-		r.quorum = domain.Quorum{Threshold: q.Threshold, UserIDs: r.ids(kindUser, "rootQuorum.members", q.Members)}
+		r.quorum = domain.Quorum{Threshold: q.Threshold, UserIDs: r.ids(KindUser, "rootQuorum.members", q.Members)}
 		if int(q.Threshold) > len(q.Members) {
 			r.reportPath("rootQuorum.threshold", "is %d, but there are only %d members", q.Threshold, len(q.Members))
 		}

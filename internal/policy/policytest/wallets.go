@@ -22,7 +22,7 @@ func (r *reader) readWallets() {
 	for i, w := range r.content.Wallets {
 		at := "wallets." + strconv.Itoa(i)
 		made := &domain.Wallet{
-			ID: r.assignID(kindWallet, at, i, w.Name, w.ID), Name: w.Name, Imported: w.Imported, Exported: w.Exported,
+			ID: r.assignID(KindWallet, at, i, w.Name, w.ID), Name: w.Name, Imported: w.Imported, Exported: w.Exported,
 			CreatedAt: epoch, UpdatedAt: epoch,
 		}
 		r.wallets = append(r.wallets, made)
@@ -52,7 +52,7 @@ func (r *reader) readAccount(at string, w *domain.Wallet, n int, a *account) {
 	made.PublicKey, made.FullKey = public.compressed, public.full
 	made.Address = r.readAddress(at, made.Curve, public, keyAddress{a.Address, a.Format})
 	if a.Name != "" {
-		r.define(kindAccount, at, a.Name, namedValue{made.Address, a.PublicKey == "" && a.Address == ""})
+		r.define(KindAccount, at, a.Name, namedValue{made.Address, a.PublicKey == "" && a.Address == "", w.Name})
 	}
 	made.Path = cmp.Or(a.Path, "m/44'/60'/0'/0/"+strconv.Itoa(n))
 	parsed, err := derivation.Parse(made.Path)
@@ -67,8 +67,8 @@ func (r *reader) readAccount(at string, w *domain.Wallet, n int, a *account) {
 
 func (r *reader) readPrivateKey(at string, n int, k *privateKey) {
 	made := &domain.PrivateKey{
-		ID: r.assignID(kindPrivateKey, at, n, k.Name, k.ID), Name: k.Name, Curve: k.Curve,
-		TagIDs: r.ids(kindKeyTag, join(at, "tags"), k.Tags), Imported: k.Imported, Exported: k.Exported,
+		ID: r.assignID(KindPrivateKey, at, n, k.Name, k.ID), Name: k.Name, Curve: k.Curve,
+		TagIDs: r.ids(KindPrivateKeyTag, join(at, "tags"), k.Tags), Imported: k.Imported, Exported: k.Exported,
 		CreatedAt: epoch, UpdatedAt: epoch,
 	}
 	if made.Curve == "" {

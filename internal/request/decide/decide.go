@@ -243,6 +243,13 @@ func credentialOf(u *domain.User, v *domain.Vote) (fact.Credential, bool) {
 	return fact.Credential{}, false
 }
 
+// HasCredential reports whether a vote with this credential would count: the user
+// has it, or the vote has none.
+func HasCredential(u *domain.User, credentialID string) bool {
+	_, ok := credentialOf(u, &domain.Vote{CredentialID: credentialID})
+	return ok
+}
+
 func (in *Input) approvers() []string {
 	ids := make([]string, len(in.voters))
 	for i, v := range in.voters {

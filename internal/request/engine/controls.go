@@ -60,30 +60,13 @@ func (e *Engine) Controls(ctx context.Context, r Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Event.OrganizationID = org
-	proof, err := e.readProof(r.Header, activity.Access{})
-	if err != nil {
-		return nil, err
-	}
-	caller, err := e.authenticate(ctx, proof, org, r, activity.Access{})
-	if err != nil {
-		return nil, err
-	}
-	if err := caller.authorizeRead(activity.Access{}); err != nil {
-		return nil, err
-	}
 	var reply *ControlsReply
-	err = e.viewWithHome(ctx, caller, func(home, tx *store.Tx) error {
-		who, err := caller.identify(home)
-		if err != nil {
-			return err
-		}
-		r.Event.UserID = who.user.ID
-		reply, err = countedControls(tx, asked)
+	err = e.readAs(ctx, r, org, activity.Access{}, func(t *attempt) (err error) {
+		reply, err = countedControls(t.tx, asked)
 		return err
 	})
 	if err != nil {
-		return nil, caller.hideOrganization(err)
+		return nil, err
 	}
 	body, err := schema.Encode(reply)
 	return &Reply{Status: http.StatusOK, Body: body}, err

@@ -16,7 +16,11 @@ import (
 // Nothing proves that the user asks: it is for the command line, on a store
 // that was made for it, and no route leads to it.
 func (e *Engine) DryRun(ctx context.Context, org, userID string, asked *ExplainRequest) (*ExplainReply, *decide.Decision, error) {
-	op, now, err := e.supposed(asked)
+	op, err := e.supposedOperation(asked.Type)
+	if err != nil {
+		return nil, nil, err
+	}
+	now, err := e.supposedTime(asked.Time)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,7 +36,7 @@ func (e *Engine) DryRun(ctx context.Context, org, userID string, asked *ExplainR
 			return err
 		}
 		t := &attempt{Engine: e, ctx: ctx, home: tx, tx: tx, who: &principal{user: user}}
-		if reply, err = t.explain(asked, intent, now); err != nil {
+		if reply, err = t.explainSupposed(asked, intent, now); err != nil {
 			return err
 		}
 		supposed, err := t.suppose(asked.Approvers, now)

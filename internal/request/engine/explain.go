@@ -26,64 +26,109 @@ func (e *Engine) Explain(ctx context.Context, r Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Event.OrganizationID = org
-	op, now, err := e.supposed(asked)
+	now, err := e.supposedTime(asked.Time)
 	if err != nil {
 		return nil, err
 	}
-	access := op.Access
-	access.ByRecovery = false // it shows policies and users: who may not read them may not ask
-	caller, err := e.reader(ctx, r, org, access)
-	if err != nil {
-		return nil, err
-	}
-	intent, err := e.Catalog.Endpoint(op.Name).Parse(op, asked.Parameters)
-	if err != nil {
-		return nil, err
+	var op *activity.CompiledOp
+	var access activity.Access
+	if asked.ActivityID == "" {
+		if op, err = e.supposedOperation(asked.Type); err != nil {
+			return nil, err
+		}
+		access = op.Access
 	}
 	var reply *ExplainReply
-	err = e.viewWithHome(ctx, caller, func(home, tx *store.Tx) error {
-		who, err := caller.identify(home)
+	err = e.readAs(ctx, r, org, access, func(t *attempt) (err error) {
+		if op == nil {
+			reply, err = t.explainRecorded(asked, now)
+			return err
+		}
+		intent, err := e.Catalog.Endpoint(op.Name).Parse(op, asked.Parameters)
 		if err != nil {
 			return err
 		}
-		r.Event.UserID = who.user.ID
-		t := &attempt{Engine: e, ctx: ctx, home: home, tx: tx, who: who}
-		reply, err = t.explain(asked, intent, now)
+		reply, err = t.explainSupposed(asked, intent, now)
 		return err
 	})
 	if err != nil {
-		return nil, caller.hideOrganization(err)
+		return nil, err
 	}
 	body, err := schema.Encode(reply)
 	return &Reply{Status: http.StatusOK, Body: body}, err
 }
 
-// supposed finds the operation that is asked about, and the time to suppose.
-func (e *Engine) supposed(asked *ExplainRequest) (op *activity.CompiledOp, now time.Time, err error) {
-	op, now = e.Catalog.Op(asked.Type), e.Now()
+// readAs runs fn on a view of an organization, as the user who proves to have
+// sent the request. access is what the proof must be good for.
+func (e *Engine) readAs(ctx context.Context, r Request, org string, access activity.Access, fn func(*attempt) error) error {
+	r.Event.OrganizationID = org
+	access.ByRecovery = false // such a key may not read
+	caller, err := e.reader(ctx, r, org, access)
+	if err != nil {
+		return err
+	}
+	return caller.hideOrganization(e.viewWithHome(ctx, caller, func(home, tx *store.Tx) error {
+		who, err := caller.identify(home)
+		if err != nil {
+			return err
+		}
+		r.Event.UserID = who.user.ID
+		return fn(&attempt{Engine: e, ctx: ctx, home: home, tx: tx, who: who})
+	}))
+}
+
+// supposedOperation finds the operation that is asked about.
+func (e *Engine) supposedOperation(activityType string) (*activity.CompiledOp, error) {
+	op := e.Catalog.Op(activityType)
 	if op != nil && op.Govern.By == decide.Vote {
-		return nil, now, fault.Fields("", []fault.Field{{
+		return nil, fault.Fields("", []fault.Field{{
 			Path: "type", Description: "is a vote, which no policy decides; explain the activity that it approves or rejects",
 		}})
 	}
 	if op == nil {
-		return nil, now, fault.Fields("", []fault.Field{{Path: "type", Description: "is not the type of an activity that can be submitted"}})
+		return nil, fault.Fields("", []fault.Field{{Path: "type", Description: "is not the type of an activity that can be submitted"}})
 	}
-	if asked.Time != "" {
-		if now, err = time.Parse(time.RFC3339, asked.Time); err != nil {
-			return nil, now, fault.Fields("", []fault.Field{{Path: "time", Description: "must be a time as in RFC 3339, such as 2026-11-15T12:00:00Z"}})
-		}
-	}
-	return op, now, nil
+	return op, nil
 }
 
-func (t *attempt) explain(asked *ExplainRequest, intent *activity.Intent, now time.Time) (*ExplainReply, error) {
-	supposed, err := t.suppose(asked.Approvers, now)
+// supposedTime is the time that is given, or now.
+func (e *Engine) supposedTime(given string) (time.Time, error) {
+	if given == "" {
+		return e.Now(), nil
+	}
+	now, err := time.Parse(time.RFC3339, given)
+	if err != nil {
+		return now, fault.Fields("", []fault.Field{{Path: "time", Description: "must be a time as in RFC 3339, such as 2026-11-15T12:00:00Z"}})
+	}
+	return now, nil
+}
+
+// explainRecorded explains an activity that waits, with the votes that it has.
+func (t *attempt) explainRecorded(asked *ExplainRequest, now time.Time) (*ExplainReply, error) {
+	a, err := t.tx.Activity(asked.ActivityID)
+	switch {
+	case err != nil:
+		return nil, err
+	case a == nil:
+		return nil, fault.Missing("no activity with id %s in this organization", asked.ActivityID)
+	case a.Status != domain.StatusConsensusNeeded:
+		return nil, fault.Invalid("the activity is already %s; only an activity that waits for votes can be explained, "+
+			"and get_policy_evaluations tells what was decided on others", a.Status.Word())
+	case a.DecidedBy != "" && a.DecidedBy != t.home.Org():
+		return nil, fault.Invalid("organization %s decides on this activity; ask as one of its users", a.DecidedBy)
+	case a.DecidedBy == "":
+		t.home = t.tx // its own policies decide, also when a user of the parent asks
+	}
+	intent, err := t.reopen(a)
 	if err != nil {
 		return nil, err
 	}
-	input, err := t.decisionInput(policy.NewBudget(t.ctx), supposed, intent, now)
+	return t.explain(asked, a, intent, now)
+}
+
+// explainSupposed explains what would become of an intent.
+func (t *attempt) explainSupposed(asked *ExplainRequest, intent *activity.Intent, now time.Time) (*ExplainReply, error) {
+	supposed, err := t.suppose(asked.Approvers, now)
 	if err != nil {
 		return nil, err
 	}
@@ -96,25 +141,29 @@ func (t *attempt) explain(asked *ExplainRequest, intent *activity.Intent, now ti
 			return &ExplainReply{Outcome: "DENY", Reason: refusal.Message, Policies: []ExplainedPolicy{}, CanApprove: []ExplainedVoter{}}, nil
 		}
 	}
+	return t.explain(asked, supposed, intent, now)
+}
+
+// explain decides on an activity and says why, by the policies of the
+// organization, or by others in their place.
+func (t *attempt) explain(asked *ExplainRequest, a *domain.Activity, intent *activity.Intent, now time.Time) (*ExplainReply, error) {
+	input, err := t.decisionInput(policy.NewBudget(t.ctx), a, intent, now)
+	if err != nil {
+		return nil, err
+	}
 	if input.By == decide.Self {
 		return explainSelf(input)
 	}
 	if asked.Policies != nil {
-		policies := make([]*domain.Policy, len(asked.Policies))
-		for i := range asked.Policies {
-			policies[i] = asked.Policies[i].policy("supposed " + strconv.Itoa(i))
-		}
-		users, err := t.home.Users().List("", 0)
-		if err != nil {
+		if input.Rules, err = t.supposedRules(asked.Policies); err != nil {
 			return nil, err
 		}
-		input.Rules = decide.NewRules(policies, users)
 	}
 	var supposedNow time.Time
 	if asked.Time != "" {
 		supposedNow = now
 	}
-	meter := t.readMeter(supposed, input.Facts, supposedNow)
+	meter := t.readMeter(a, input.Facts, supposedNow)
 	input.Controls = meter.Measure
 	explanation, err := input.Explain()
 	if err != nil {
@@ -126,6 +175,19 @@ func (t *attempt) explain(asked *ExplainRequest, intent *activity.Intent, now ti
 	}
 	reply.Controls = activity.ControlEvaluations(meter.Recorded(input.ReadsControls()))
 	return reply, nil
+}
+
+// supposedRules compiles policies that need not exist.
+func (t *attempt) supposedRules(given []SupposedPolicy) (*decide.Rules, error) {
+	policies := make([]*domain.Policy, len(given))
+	for i := range given {
+		policies[i] = given[i].policy("supposed " + strconv.Itoa(i))
+	}
+	users, err := t.home.Users().List("", 0)
+	if err != nil {
+		return nil, err
+	}
+	return decide.NewRules(policies, users), nil
 }
 
 func explainSelf(input *decide.Input) (*ExplainReply, error) {

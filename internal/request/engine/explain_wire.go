@@ -11,12 +11,14 @@ import (
 )
 
 // ExplainRequest asks what would become of an activity. It is the body of a
-// submit request, with what may be supposed beside.
+// submit request, or names an activity that waits, with what may be supposed
+// beside.
 type ExplainRequest struct {
-	Type           string         `json:"type" check:"required" doc:"Activity type, of any submit path."`
+	Type           string         `json:"type,omitzero" check:"sampled" doc:"Activity type, of any submit path; required without activityId." example:"ACTIVITY_TYPE_CREATE_WALLET"`
 	TimestampMs    string         `json:"timestampMs,omitzero" check:"max=16" doc:"As in a submit request; not looked at."`
 	OrganizationID string         `json:"organizationId" check:"required" doc:"Organization to act in."`
-	Parameters     jsontext.Value `json:"parameters" check:"required,object" doc:"Parameters of the operation." example:"{}"`
+	Parameters     jsontext.Value `json:"parameters,omitzero" check:"object,sampled" doc:"Parameters of the operation; required without activityId." example:"{}"`
+	ActivityID     string         `json:"activityId,omitzero" check:"uuid,unsampled" doc:"An activity that waits for votes, in the place of type and parameters; it is explained with the votes that it has."`
 	// Policies is nil when absent: the organization's own are asked.
 	Policies  []SupposedPolicy `json:"policies,omitzero" check:"max=1000" doc:"Policies to suppose in the place of the organization's own."`
 	Approvers []string         `json:"approvers,omitzero" check:"max=1000,unique,each=uuid" doc:"Users to suppose as voters, the submitter first; the asker when absent."`
@@ -24,6 +26,24 @@ type ExplainRequest struct {
 }
 
 var explainRequest = formOf[ExplainRequest]()
+
+// Check refuses what is neither a request nor a recorded activity, or both.
+func (q *ExplainRequest) Check(problems *schema.Problems) {
+	for _, member := range []struct {
+		name  string
+		given bool
+	}{{"type", q.Type != ""}, {"parameters", q.Parameters != nil}} {
+		switch {
+		case q.ActivityID == "" && !member.given:
+			problems.Add(member.name, "is required, unless activityId names an activity that waits")
+		case q.ActivityID != "" && member.given:
+			problems.Add(member.name, "is that of the activity which activityId names; leave it out")
+		}
+	}
+	if q.ActivityID != "" && q.Approvers != nil {
+		problems.Add("approvers", "are those of the activity which activityId names; leave them out")
+	}
+}
 
 // SupposedPolicy is a policy that need not exist.
 type SupposedPolicy struct {

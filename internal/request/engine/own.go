@@ -43,6 +43,12 @@ func (f form[T]) read(body []byte) (*T, error) {
 func OwnOperations() []OwnOperation {
 	return []OwnOperation{
 		{
+			Name: "backtest", Tag: "policies",
+			Summary: "Decide recorded activities again by other policies, and tell which would have gone another way; nothing is executed or recorded.",
+			Guide:   "policies-as-code.md#back-test", GuideTitle: "Policies as code",
+			Request: backtestRequest.Schema, Reply: schema.Of[BacktestReply](), Serve: (*Engine).Backtest,
+		},
+		{
 			Name: "explain", Tag: "policies",
 			Summary: "Tell what would become of an activity, and why; nothing is executed or recorded.",
 			Guide:   "concepts/policies.md#try-before-you-write", GuideTitle: "Policies",

@@ -10,7 +10,6 @@ import (
 	"latchkey/internal/ledger"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/schema"
-	"latchkey/internal/store"
 	"latchkey/internal/translog"
 )
 
@@ -51,27 +50,19 @@ func (e *Engine) Receipt(ctx context.Context, r Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Event.OrganizationID, r.Event.ActivityID = org, asked.ActivityID
-	caller, err := e.reader(ctx, r, org, activity.Access{})
-	if err != nil {
-		return nil, err
-	}
-	err = e.viewWithHome(ctx, caller, func(home, tx *store.Tx) error {
-		who, err := caller.identify(home)
-		if err != nil {
-			return err
-		}
-		r.Event.UserID = who.user.ID
-		found, err := tx.Activity(asked.ActivityID)
+	r.Event.ActivityID = asked.ActivityID
+	err = e.readAs(ctx, r, org, activity.Access{}, func(t *attempt) error {
+		org = t.tx.Org()
+		found, err := t.tx.Activity(asked.ActivityID)
 		if err == nil && found == nil {
 			err = fault.Missing("no activity with id %s in this organization", asked.ActivityID)
 		}
 		return err
 	})
 	if err != nil {
-		return nil, caller.hideOrganization(err)
+		return nil, err
 	}
-	receipt, err := e.Receipts.Receipt(ctx, caller.target, asked.ActivityID, string(asked.Status))
+	receipt, err := e.Receipts.Receipt(ctx, org, asked.ActivityID, string(asked.Status))
 	switch {
 	case errors.Is(err, ledger.ErrNoEntry) && asked.Status != "":
 		return nil, fault.Missing("the log has no entry of this activity with status %s; leave status out for the newest one", asked.Status)

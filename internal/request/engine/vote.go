@@ -58,7 +58,7 @@ func voted(a *domain.Activity, userID string) bool {
 func (t *attempt) addVote(a *domain.Activity, selection domain.Selection, message string) (*Reply, error) {
 	if a.Status != domain.StatusConsensusNeeded {
 		return nil, fault.Invalid("the activity is already %s; only an activity that waits for votes can be voted on",
-			strings.ToLower(strings.TrimPrefix(string(a.Status), "ACTIVITY_STATUS_")))
+			a.Status.Word())
 	}
 	if decider := a.DecidedBy; decider != "" && decider != t.submission.caller.home || decider == "" && t.home != t.tx {
 		return nil, noVote()

@@ -24,7 +24,7 @@ const (
 	rejected  = "ACTIVITY_STATUS_REJECTED"
 )
 
-func wantStatus(t *testing.T, a Value, want string) {
+func wantStatus(t testing.TB, a Value, want string) {
 	t.Helper()
 	if got := a.Get("status").Text(); got != want {
 		t.Errorf("status %s, want %s: %v", got, want, a)

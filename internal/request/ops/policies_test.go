@@ -43,6 +43,13 @@ func TestPolicies(t *testing.T) {
 		if first.Get("result", "updatePolicyResult", "policyId").Text() != ids[0].Text() {
 			t.Errorf("version 1: %v", first)
 		}
+		// An empty text removes; what is left must still have a bound.
+		s.Root.Submit(t, "update_policy", m{"policyId": ids[0].Text(), "policyConsensus": "", "policyNotes": ""})
+		s.Root.Refused(t, http.StatusBadRequest, "update_policy", m{"policyId": ids[0].Text(), "policyCondition": ""})
+		changed = s.Root.Query(t, "get_policy", m{"policyId": ids[0].Text()}).Get("policy")
+		if changed.Get("consensus").Text() != "" || changed.Get("notes").Text() != "" || changed.Get("condition").Text() != "activity.resource == 'WALLET'" {
+			t.Errorf("policy: %v", changed)
+		}
 		// Deleting is all or nothing.
 		s.Root.Refused(t, http.StatusNotFound, "delete_policies", m{"policyIds": []any{ids[0].Text(), s.Root.UserID}})
 		s.Root.Submit(t, "delete_policy", m{"policyId": ids[1].Text()})

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 
 	"latchkey/internal/domain"
@@ -36,28 +37,46 @@ func updatePolicySpec(version int) activity.Spec {
 type UpdatePolicyParams struct{ UpdatePolicyBase }
 
 // Check compiles the expressions.
-func (p *UpdatePolicyParams) Check(problems *schema.Problems) { p.problems(problems, "") }
+func (p *UpdatePolicyParams) Check(problems *schema.Problems) { p.problems(problems, nil) }
 
 // UpdatePolicyBase is what the versions have in common.
 type UpdatePolicyBase struct {
 	PolicyID        string        `json:"policyId" check:"required,uuid" doc:"Policy to change."`
 	PolicyName      string        `json:"policyName,omitzero" check:"label" doc:"New name."`
 	PolicyEffect    domain.Effect `json:"policyEffect,omitzero" doc:"New effect."`
-	PolicyCondition string        `json:"policyCondition,omitzero" check:"max=20000" doc:"New expression over the request." example:"activity.resource == 'WALLET'"`
-	PolicyConsensus string        `json:"policyConsensus,omitzero" check:"max=20000" doc:"New expression over the approvers." example:"approvers.count() >= 1"`
-	PolicyNotes     string        `json:"policyNotes,omitzero" check:"max=10000" doc:"New notes."`
+	PolicyCondition *string       `json:"policyCondition,omitzero" check:"allowempty,max=20000" doc:"New expression over the request; empty to remove it." example:"activity.resource == 'WALLET'"`
+	PolicyConsensus *string       `json:"policyConsensus,omitzero" check:"allowempty,max=20000" doc:"New expression over the approvers; empty to remove it." example:"approvers.count() >= 1"`
+	PolicyNotes     *string       `json:"policyNotes,omitzero" check:"allowempty,max=10000" doc:"New notes; empty to remove them."`
 }
 
 // UpdatePolicyParamsV2 are the parameters of update_policy.
 type UpdatePolicyParamsV2 struct {
 	UpdatePolicyBase
-	Time string `json:"time,omitzero" check:"max=20000,unsampled" doc:"New expression over the time."`
+	Time *string `json:"time,omitzero" check:"allowempty,max=20000,unsampled" doc:"New expression over the time; empty to remove it."`
 }
 
-func (p *UpdatePolicyBase) problems(problems *schema.Problems, time string) {
-	checkExpressions(problems, &domain.Policy{Condition: p.PolicyCondition, Consensus: p.PolicyConsensus, Time: time}, map[policy.Place]string{
+func (p *UpdatePolicyBase) problems(problems *schema.Problems, time *string) {
+	var given domain.Policy
+	p.change(&given, time)
+	checkExpressions(problems, &given, map[policy.Place]string{
 		policy.Condition: "policyCondition", policy.Consensus: "policyConsensus", policy.Time: "time",
 	})
+}
+
+// change puts what is given in the place of what a policy has.
+func (p *UpdatePolicyBase) change(stored *domain.Policy, time *string) {
+	stored.Name = cmp.Or(p.PolicyName, stored.Name)
+	stored.Effect = cmp.Or(p.PolicyEffect, stored.Effect)
+	for _, change := range []struct{ to, from *string }{
+		{&stored.Condition, p.PolicyCondition},
+		{&stored.Consensus, p.PolicyConsensus},
+		{&stored.Time, time},
+		{&stored.Notes, p.PolicyNotes},
+	} {
+		if change.from != nil {
+			*change.to = *change.from
+		}
+	}
 }
 
 // Check compiles the expressions.
@@ -73,23 +92,7 @@ type UpdatePolicyResult struct {
 
 func updatePolicy(_ context.Context, e activity.Env, p *UpdatePolicyParamsV2) (UpdatePolicyResult, error) {
 	err := e.Tx.Policies().Edit(p.PolicyID, func(stored *domain.Policy) error {
-		for _, change := range []struct {
-			to   *string
-			from string
-		}{
-			{&stored.Name, p.PolicyName},
-			{&stored.Condition, p.PolicyCondition},
-			{&stored.Consensus, p.PolicyConsensus},
-			{&stored.Time, p.Time},
-			{&stored.Notes, p.PolicyNotes},
-		} {
-			if change.from != "" {
-				*change.to = change.from
-			}
-		}
-		if p.PolicyEffect != "" {
-			stored.Effect = p.PolicyEffect
-		}
+		p.change(stored, p.Time)
 		if boundless(stored) {
 			return fault.Invalid("%s", boundlessProblem)
 		}

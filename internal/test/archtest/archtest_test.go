@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"internal/feed"},
 	{"internal/request/ops", "internal/request/engine", "internal/store/sqlite", "internal/store/postgres", "internal/audit"},
 	{"internal/request/api", "internal/gen/clientgen", "internal/request/openapi", "internal/policy/policytest"},
-	{"internal/server"},
+	{"internal/server", "internal/policy/deploy"},
 	{"client", "cmd/latchkey"},
 }
 
