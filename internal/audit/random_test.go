@@ -94,7 +94,7 @@ func (r *randomChanges) change() (after tables, what string, unnoticed bool) {
 // noticed.
 func unguarded(kind string) bool {
 	return slices.Contains([]string{
-		"message", "mail-event", "token-use", "expiring", "rewrapping", "refused", "probe",
+		"message", "mail-event", "token-use", "expiring", "rewrapping", "refused", "auth-proxy", "probe",
 		// The tree says itself what belongs to it, and the audit does not read it yet.
 		store.LogState, store.LogSequence, store.LogBlock, store.LogTile, store.LogCheckpoint,
 	}, kind)

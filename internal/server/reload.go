@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"latchkey/internal/request/api"
+	"latchkey/internal/request/authproxy"
 	"latchkey/internal/server/config"
 )
 
@@ -52,6 +53,7 @@ func (s *Server) reload(file string, level *slog.LevelVar) (restart []string, er
 	// From here on nothing fails.
 	setLevel(level, now.Log)
 	s.engine.SetLimits(limits(&now.Limits))
+	s.authProxy.SetLimits(authproxy.Limits(now.AuthProxy.Limits))
 	s.api.SetBounds(now.Limits.Body, api.Rate(now.Limits.Rate))
 	if was.Limits.Header != now.Limits.Header { // the listener was made for it
 		restart = append(restart, "limits.header")
@@ -59,6 +61,6 @@ func (s *Server) reload(file string, level *slog.LevelVar) (restart []string, er
 	if was.Log.Format != now.Log.Format {
 		restart = append(restart, "log.format")
 	}
-	was.Log, was.Limits = now.Log, now.Limits
+	was.Log, was.Limits, was.AuthProxy.Limits = now.Log, now.Limits, now.AuthProxy.Limits
 	return append(config.Differences(&was, &now), restart...), nil
 }

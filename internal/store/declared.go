@@ -41,7 +41,7 @@ func DeclaredKinds() []DeclaredKind {
 // they belong; empty: to none.
 var otherKinds = map[string]string{
 	headKind: "", ciphertextKind: restSum, directoryKind: "",
-	expiringKind: "", rewrappingKind: "", refusedKind: "", probeKind: "",
+	expiringKind: "", rewrappingKind: "", refusedKind: "", authProxyKind: "", probeKind: "",
 	LogState: "", LogSequence: "", LogBlock: "", LogTile: "", LogCheckpoint: "",
 }
 
