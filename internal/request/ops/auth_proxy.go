@@ -4,6 +4,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/store"
 )
 
 // This file holds what the operations on the auth proxy have in common.
@@ -36,8 +37,9 @@ func isAuthProxy(e activity.Env) bool { return e.CredentialType == domain.Creden
 
 // refuseKnownAccount refuses to sign a user up, for a page that no one vouches
 // for, with a credential or a contact of another account: the account could no
-// longer be told from the new one by it.
-func refuseKnownAccount(e activity.Env, child activity.Env) error {
+// longer be told from the new one by it. Nor does it take a credential of the
+// organization's own users.
+func refuseKnownAccount(e, child activity.Env) error {
 	users, err := child.Tx.Users().List("", 0)
 	if err != nil {
 		return err
@@ -46,6 +48,13 @@ func refuseKnownAccount(e activity.Env, child activity.Env) error {
 		var keys []string
 		for _, key := range u.CredentialKeys() {
 			keys = append(keys, domain.ChildByCredential(key))
+			own, err := e.Tx.Users().Find(store.ByCredential, key)
+			if err != nil {
+				return err
+			}
+			if own != nil {
+				return knownAccount()
+			}
 		}
 		if u.Email != "" {
 			keys = append(keys, domain.ChildByEmail(u.Email))
@@ -59,10 +68,14 @@ func refuseKnownAccount(e activity.Env, child activity.Env) error {
 				return err
 			}
 			if len(known) > 0 {
-				return fault.New(fault.AlreadyExists, fault.ReasonCredentialConflict,
-					"an account with this credential or contact exists already; log in with it")
+				return knownAccount()
 			}
 		}
 	}
 	return nil
+}
+
+func knownAccount() error {
+	return fault.New(fault.AlreadyExists, fault.ReasonCredentialConflict,
+		"an account with this credential or contact exists already; log in with it")
 }
