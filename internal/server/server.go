@@ -176,6 +176,9 @@ func (b *Bound) has(address string) bool {
 	})
 }
 
+// Loopback reports whether only this machine can reach the interface.
+func (b *Bound) Loopback() bool { return b.listeners[0].Addr().(*net.TCPAddr).IP.IsLoopback() }
+
 // Close gives the addresses back. After the server has run it does nothing.
 func (b *Bound) Close() {
 	for _, listener := range b.listeners {
