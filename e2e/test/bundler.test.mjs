@@ -29,7 +29,7 @@ const bundlers = {
     }),
   webpack: (entry, path, plugins) =>
     new Promise((resolve, reject) => {
-      const config = { mode: 'production', entry, output: { path }, performance: false, optimization: { minimize: false }, plugins };
+      const config = { mode: 'none', entry, output: { path }, plugins };
       require('webpack')(config, (error, stats) => {
         if (error || stats.hasErrors()) reject(error ?? new Error(stats.toString({ all: false, errors: true })));
         else resolve();
