@@ -65,6 +65,9 @@ func (cmd devCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer bound.Close()
+	if bound.Loopback() {
+		c.AuthProxy.Limits = config.AuthProxyLimits{}
+	}
 	log, _ := server.NewLogger(os.Stderr, c.Log)
 	s, keys, err := openKeys(ctx, &c, log)
 	if errors.Is(err, server.ErrNotAdopted) {
@@ -116,6 +119,9 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server
 		return err
 	}
 	if err := file.ensureOrganization(ctx, s); err != nil {
+		return err
+	}
+	if err := file.writeAuthProxy(ctx, srv, s, cmd.Data); err != nil {
 		return err
 	}
 	if !srv.Loopback() {
@@ -219,11 +225,15 @@ Try it from another terminal:
   %s request --data %s whoami
   %s request --data %s create_user_tag '{"userTagName":"admins","userIds":[]}'
 
+Pages sign users up and log them in through the auth proxy; %s
+has what they need.
+
 Mail and SMS are not sent. Each becomes a file in %s, with its
 code or bundle in a header X-Latchkey-Code or X-Latchkey-Bundle.
 
 Stop with Ctrl-C. The next start finds everything as you left it.
 
 `, f.BaseURL, f.OrganizationID, f.UserID, f.APIPublicKey, devPath(cmd.Data),
-		consoleAddress, program, cmd.Data, program, cmd.Data, program, cmd.Data, c.Dev.Outbox)
+		consoleAddress, program, cmd.Data, program, cmd.Data, program, cmd.Data,
+		filepath.Join(cmd.Data, authProxyName), c.Dev.Outbox)
 }

@@ -135,16 +135,17 @@ async function servePage() {
   };
 }
 
-// usePage gives the tests of the describe around it a page, when they run.
+// usePage gives the tests of the describe around it a page, when they run; that of
+// ../page, or what serve makes an address for.
 //   run(f, …arguments)   calls f in the page; both ways go by JSON
 //   authenticator(more)  plugs in a virtual authenticator, and pulls out the one before
 //   by                   package to which requests are attributed, besides the client
-export function usePage() {
+export function usePage(serve = servePage) {
   const page = {};
   let browser;
   let server;
   before(async () => {
-    [browser, server] = await Promise.all([startBrowser(), servePage()]);
+    [browser, server] = await Promise.all([startBrowser(), serve()]);
     const { targetId } = await browser.call('Target.createTarget', { url: 'about:blank' });
     const { sessionId } = await browser.call('Target.attachToTarget', { targetId, flatten: true });
     const call = (method, params) => browser.call(method, params, sessionId);

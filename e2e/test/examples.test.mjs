@@ -120,6 +120,33 @@ describe(`examples on ${storeName}`, () => {
     assert.equal((await post('/latchkey/v1/backtest', request, newKey())).status, 401);
   });
 
+  // Published clients have their types, and no calls for them.
+  it('the auth proxy is enabled, changed and disabled, by hand', async () => {
+    const { dev } = held;
+    const submit = async (operation, parameters) => {
+      const type = `ACTIVITY_TYPE_${operation.toUpperCase()}`;
+      const request = { type, timestampMs: String(Date.now()), organizationId: dev.organizationId, parameters };
+      const body = JSON.stringify(request);
+      const url = `${dev.baseUrl}/public/v1/submit/${operation}`;
+      const stamp = await new ApiKeyStamper(held.rootKey).stamp(body);
+      return (await exchanged(request, async () => (await send({ url, body, stamp })).reply)).activity.result;
+    };
+    await submit('disable_auth_proxy', {});
+    const { enableAuthProxyResult } = await submit('enable_auth_proxy', {});
+    assert.ok(enableAuthProxyResult.userId);
+    const { updateAuthProxyConfigResult } = await submit('update_auth_proxy_config', {
+      allowedOrigins: ['https://app.example.com'],
+      allowedAuthMethods: ['email', 'passkey'],
+      sessionExpirationSeconds: 3600,
+      otpLength: 6,
+      emailCustomizationParams: { appName: 'Example' },
+      verificationTokenRequiredForGetAccountPii: true,
+    });
+    const { configs } = await rootUser().query('getOrganizationConfigs');
+    const feature = configs.features.find(({ name }) => name === 'FEATURE_NAME_AUTH_PROXY');
+    assert.equal(feature.value, updateAuthProxyConfigResult.configId);
+  });
+
   it('receipt by hand, with a published stamper', async () => {
     const { dev } = held;
     const root = rootUser();

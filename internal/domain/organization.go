@@ -20,8 +20,10 @@ type Organization struct {
 	Features   []Feature `json:"features"`
 	// IPAllowlist restricts where requests of its users come from; nil: nowhere.
 	IPAllowlist *IPAllowlist `json:"ipAllowlist,omitzero"`
-	CreatedAt   time.Time    `json:"createdAt"`
-	UpdatedAt   time.Time    `json:"updatedAt"`
+	// AuthProxy signs its users up and logs them in; nil: it never had one.
+	AuthProxy *AuthProxy `json:"authProxy,omitzero"`
+	CreatedAt time.Time  `json:"createdAt"`
+	UpdatedAt time.Time  `json:"updatedAt"`
 }
 
 // DirectoryKeys are the keys by which the organization's parent finds it.
@@ -124,6 +126,8 @@ const (
 	FeatureSMSAuth       FeatureName = "FEATURE_NAME_SMS_AUTH"
 	FeatureOrigins       FeatureName = "FEATURE_NAME_WEBAUTHN_ORIGINS"
 	FeatureWebhook       FeatureName = "FEATURE_NAME_WEBHOOK"
+	// FeatureAuthProxy has the id of the auth proxy's configuration as its value.
+	FeatureAuthProxy FeatureName = "FEATURE_NAME_AUTH_PROXY"
 	// FeatureSessionsAddNoCredentials is an extension: what a session does adds no
 	// credential that outlives it.
 	FeatureSessionsAddNoCredentials FeatureName = "FEATURE_NAME_SESSIONS_ADD_NO_CREDENTIALS"

@@ -44,6 +44,8 @@ const (
 	CredentialOAuth         CredentialType = "CREDENTIAL_TYPE_OAUTH_KEY_P256"
 	CredentialReadWrite     CredentialType = "CREDENTIAL_TYPE_READ_WRITE_SESSION_KEY_P256"
 	CredentialLogin         CredentialType = "CREDENTIAL_TYPE_LOGIN"
+	// CredentialAuthProxy is the key of an auth proxy, which no user has.
+	CredentialAuthProxy CredentialType = "CREDENTIAL_TYPE_AUTH_PROXY"
 )
 
 // APIKeyType is the type of an API key on a curve.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"latchkey/internal/request/api"
+	"latchkey/internal/request/authproxy"
 	"latchkey/internal/server/config"
 )
 
@@ -53,6 +54,7 @@ func (s *Server) reload(file string, level *slog.LevelVar) (restart []string, er
 	// From here on nothing fails.
 	setLevel(level, now.Log)
 	s.engine.SetLimits(limits(&now.Limits))
+	s.authProxy.SetLimits(authproxy.Limits(now.AuthProxy.Limits))
 	s.api.SetBounds(now.Limits.Body, api.Rate(now.Limits.Rate))
 	if was.Limits.Header != now.Limits.Header { // the listener was made for it
 		restart = append(restart, "limits.header")
@@ -64,6 +66,6 @@ func (s *Server) reload(file string, level *slog.LevelVar) (restart []string, er
 	if !reflect.DeepEqual(was.Log, now.Log) {
 		restart = append(restart, "log.state, log.origin, log.quorum or log.witnesses")
 	}
-	was.Log, was.Limits = now.Log, now.Limits
+	was.Log, was.Limits, was.AuthProxy.Limits = now.Log, now.Limits, now.AuthProxy.Limits
 	return append(config.Differences(&was, &now), restart...), nil
 }

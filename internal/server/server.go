@@ -33,6 +33,7 @@ import (
 	"latchkey/internal/proof/oidc"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/api"
+	"latchkey/internal/request/authproxy"
 	"latchkey/internal/request/engine"
 	"latchkey/internal/request/openapi"
 	"latchkey/internal/request/ops"
@@ -46,11 +47,14 @@ import (
 
 // Server is everything that listens.
 type Server struct {
-	config   *config.Config
-	log      *slog.Logger
-	store    *store.Store
-	vault    *vault.Vault
-	address  *net.TCPAddr
+	config  *config.Config
+	log     *slog.Logger
+	store   *store.Store
+	vault   *vault.Vault
+	address *net.TCPAddr
+	// authProxyAddress is where the auth proxy is.
+	authProxyAddress *net.TCPAddr
+
 	serving  []*serving // the interface first
 	outbox   *outbox.Outbox
 	ledger   *ledger.Ledger
@@ -61,6 +65,7 @@ type Server struct {
 
 	engine      *engine.Engine
 	api         *api.Server
+	authProxy   *authproxy.Proxy
 	certificate atomic.Pointer[tls.Certificate] // of the interface, if it has TLS
 	after       func(time.Duration) <-chan time.Time
 }
@@ -113,6 +118,7 @@ type Bound struct {
 	listeners   []net.Listener // all of them, the interface first
 	metrics     net.Listener   // nil: on the interface's
 	console     net.Listener   // the interface's, or its own
+	authProxy   net.Listener   // nil: on the interface's
 	certificate *tls.Certificate
 	router      *notify.Router
 	witnesses   []*witness.Client
@@ -136,6 +142,11 @@ func Bind(c *config.Config) (_ *Bound, err error) {
 	}
 	if c.Console.Enabled && c.Console.Listen != "" {
 		if b.console, err = b.listen("console.listen", c.Console.Listen); err != nil {
+			return nil, err
+		}
+	}
+	if c.AuthProxy.Listen != "" {
+		if b.authProxy, err = b.listen("authProxy.listen", c.AuthProxy.Listen); err != nil {
 			return nil, err
 		}
 	}
@@ -174,6 +185,9 @@ func (b *Bound) has(address string) bool {
 		return strconv.Itoa(l.Addr().(*net.TCPAddr).Port) == port
 	})
 }
+
+// Loopback reports whether only this machine can reach the interface.
+func (b *Bound) Loopback() bool { return b.listeners[0].Addr().(*net.TCPAddr).IP.IsLoopback() }
 
 // Close gives the addresses back. After the server has run it does nothing.
 func (b *Bound) Close() {
@@ -231,7 +245,9 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 		Tokens: oidc.New(oidc.Options{Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
 		Outbox: b.router, Webhooks: srv.webhooks, Receipts: srv.ledger, Feed: srv.feed, ConsoleOrigin: consoleOrigin(b),
 	})
+	srv.authProxy = authproxy.New(srv.engine, authproxy.Limits(c.AuthProxy.Limits), time.Now)
 	srv.api = api.New(api.Config{
+		AuthProxy: srv.authProxy.Handlers(), AuthProxyApart: b.authProxy != nil,
 		Engine: srv.engine, Catalog: catalog, Log: log, Metrics: metrics, Documents: documents, TransparencyLog: srv.ledger,
 		Ready:   srv.ready,
 		MaxBody: c.Limits.Body, MaxHeader: c.Limits.Header,
@@ -241,8 +257,15 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 		ServeMetrics: c.Metrics.Listen == "",
 	})
 	srv.address = b.listeners[0].Addr().(*net.TCPAddr)
+	srv.authProxyAddress = srv.address
+	if b.authProxy != nil {
+		srv.authProxyAddress = b.authProxy.Addr().(*net.TCPAddr)
+	}
 	if err := srv.serveAll(b, srv.api); err != nil {
 		return nil, err
+	}
+	if b.authProxy != nil {
+		srv.serve(srv.encrypted(b.authProxy), http.HandlerFunc(srv.api.ServeAuthProxy))
 	}
 	if b.metrics != nil {
 		mux := http.NewServeMux()
@@ -399,16 +422,21 @@ func httpServer(c *config.Config, h http.Handler, log *slog.Logger) *http.Server
 }
 
 // BaseURL is the address at which the server answers on this machine.
-func (s *Server) BaseURL() string {
+func (s *Server) BaseURL() string { return s.urlOf(s.address) }
+
+// AuthProxyURL is the address at which the auth proxy answers on this machine.
+func (s *Server) AuthProxyURL() string { return s.urlOf(s.authProxyAddress) }
+
+func (s *Server) urlOf(address *net.TCPAddr) string {
 	scheme := "http"
 	if s.config.TLS.Enabled() {
 		scheme = "https"
 	}
-	host := s.address.IP.String()
-	if s.address.IP.IsUnspecified() {
+	host := address.IP.String()
+	if address.IP.IsUnspecified() {
 		host = "127.0.0.1" // it listens on all addresses, this one among them
 	}
-	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(s.address.Port))
+	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(address.Port))
 }
 
 // Loopback reports whether only this machine can reach the server.

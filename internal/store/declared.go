@@ -42,7 +42,7 @@ func DeclaredKinds() []DeclaredKind {
 // they belong; empty: to none.
 var otherKinds = map[string]string{
 	headKind: "", ciphertextKind: restSum, directoryKind: "",
-	expiringKind: "", rewrappingKind: "", refusedKind: "", probeKind: "", tallyKind: "",
+	expiringKind: "", rewrappingKind: "", refusedKind: "", authProxyKind: "", probeKind: "", tallyKind: "",
 	LogState: "", LogSequence: "", LogBlock: "", LogTile: "", LogCheckpoint: "",
 	LogOwn: "", LogChildren: "",
 }

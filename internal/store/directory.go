@@ -55,6 +55,11 @@ func (tx *Tx) parent() (string, error) {
 	return org.ParentID, nil
 }
 
+// Children lists children of the organization that have a key in its directory.
+func (tx *Tx) Children(key string, limit int) ([]string, error) {
+	return tx.store.Children(tx.ctx, tx.org, key, "", limit)
+}
+
 // Children lists the children of an organization that have a key in its
 // directory, after one of them, ordered by id. A limit of 0 means all.
 func (s *Store) Children(ctx context.Context, parent, key, after string, limit int) (children []string, err error) {

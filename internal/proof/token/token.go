@@ -65,7 +65,10 @@ type Verification struct {
 	Type           domain.OTPType
 	Contact        string
 	PublicKey      string // empty: the token is bound to no key
-	ExpiresAt      time.Time
+	// InChildren says that it counts in the children of the organization, and not
+	// in itself.
+	InChildren bool
+	ExpiresAt  time.Time
 }
 
 // VerifiedBy is what is kept of the token when it is used.
@@ -80,12 +83,20 @@ type verificationClaims struct {
 	Type           string `json:"verification_type"`
 	Contact        string `json:"contact"`
 	PublicKey      string `json:"public_key"`
+	// ValidIn is an extension; empty: in the organization and its children.
+	ValidIn string `json:"valid_in,omitzero"`
 }
+
+// inChildren is the one value of a token's valid_in.
+const inChildren = "SUB_ORGANIZATIONS"
 
 // WriteVerification signs a verification.
 func WriteVerification(s Signer, v Verification) (string, error) {
 	payload := fmt.Sprintf(`{"exp":"%d","id":%s,"organization_id":%s,"verification_type":%s,"contact":%s,"public_key":%s}`,
 		v.ExpiresAt.UnixMilli(), plain(v.ID), plain(v.OrganizationID), plain(string(v.Type)), plain(v.Contact), plain(v.PublicKey))
+	if v.InChildren {
+		payload = strings.TrimSuffix(payload, "}") + fmt.Sprintf(`,"valid_in":%s}`, plain(inChildren))
+	}
 	return write(s.SignToken, verificationHeader, payload)
 }
 
@@ -102,6 +113,7 @@ func ReadVerification(signerKey, text string, now time.Time) (*Verification, err
 	v := &Verification{
 		ID: claims.ID, OrganizationID: claims.OrganizationID, Type: domain.OTPType(claims.Type),
 		Contact: claims.Contact, PublicKey: claims.PublicKey, ExpiresAt: time.UnixMilli(ms),
+		InChildren: claims.ValidIn != "",
 	}
 	if !now.Before(v.ExpiresAt) {
 		return nil, fault.Invalid("invalid verification token: it expired at %s; verify a new code", v.ExpiresAt.UTC().Format(time.RFC3339))

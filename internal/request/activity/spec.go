@@ -40,7 +40,23 @@ type Access struct {
 	ByAttestation bool
 	// Deleted: members of the parent of an organization that is deleted, too.
 	Deleted bool
+	// AuthProxy: the auth proxy of the organization, or of its parent.
+	AuthProxy AuthProxyAccess
 }
+
+// AuthProxyAccess says where an auth proxy may do an operation, by the key of its
+// own. Together they are all that the key is good for.
+type AuthProxyAccess uint8
+
+const (
+	// NotByAuthProxy: nowhere.
+	NotByAuthProxy AuthProxyAccess = iota
+	// AuthProxyAtHome: in the organization whose proxy it is.
+	AuthProxyAtHome
+	// AuthProxyInChild: in the children of that organization, and not in itself:
+	// the proxy logs no user of the parent in.
+	AuthProxyInChild
+)
 
 // Govern says who may do the activity, and what a policy sees of it.
 type Govern struct {
@@ -56,6 +72,7 @@ type Resource string
 // The resources in use.
 const (
 	ResourceAuth            Resource = "AUTH"
+	ResourceAuthProxy      Resource = "AUTH_PROXY"
 	ResourceCredential      Resource = "CREDENTIAL"
 	ResourceInterface       Resource = "SMART_CONTRACT_INTERFACE"
 	ResourceOTP             Resource = "OTP"

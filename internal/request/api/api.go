@@ -25,6 +25,7 @@ import (
 
 	"latchkey/internal/fault"
 	"latchkey/internal/ids"
+	"latchkey/internal/meter"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/engine"
 	"latchkey/internal/suggest"
@@ -50,6 +51,12 @@ type Config struct {
 	// TransparencyLog is what is published of the log.
 	TransparencyLog TransparencyLog
 
+	// AuthProxy are the operations of the auth proxy, by path.
+	AuthProxy map[string]Handler
+	// AuthProxyApart says that they are not served with the rest; see
+	// [Server.ServeAuthProxy].
+	AuthProxyApart bool
+
 	Rate Rate // at first; see SetBounds
 	// TrustedProxies are the peers whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
@@ -61,8 +68,8 @@ type Server struct {
 	Config
 	pages    map[string]http.HandlerFunc // outside the interface; all of them GET
 	maxBody  atomic.Int64
-	refusals meter                           // of addresses
-	requests meter                           // of users
+	refusals *meter.Meter                    // of addresses
+	requests *meter.Meter                    // of users
 	unserved map[string]string               // see Unserved
 	own      map[string]*engine.OwnOperation // by path
 	ended    chan struct{}                   // closed: no stream goes on
@@ -73,7 +80,7 @@ type Server struct {
 func New(c Config) *Server {
 	s := &Server{
 		Config: c, unserved: Unserved(), own: map[string]*engine.OwnOperation{}, ended: make(chan struct{}),
-		refusals: meter{now: c.Now}, requests: meter{now: c.Now},
+		refusals: meter.New(time.Second, c.Now), requests: meter.New(time.Second, c.Now),
 	}
 	s.SetBounds(c.MaxBody, c.Rate)
 	s.pages = map[string]http.HandlerFunc{
@@ -101,8 +108,8 @@ func New(c Config) *Server {
 // taken, from the next request on.
 func (s *Server) SetBounds(maxBody int64, r Rate) {
 	s.maxBody.Store(maxBody)
-	s.refusals.most.Store(int64(r.Address))
-	s.requests.most.Store(int64(r.User))
+	s.refusals.SetMost(r.Address)
+	s.requests.SetMost(r.User)
 }
 
 const (
@@ -137,34 +144,48 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		page(w, r)
 		return
 	}
-	s.serveInterface(w, r, path)
+	s.serveInterface(w, r, path, s.route)
+}
+
+// ServeAuthProxy serves the auth proxy, and nothing else.
+func (s *Server) ServeAuthProxy(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodOptions {
+		allowBrowsers(w)
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	s.serveInterface(w, r, "/"+strings.TrimLeft(r.URL.Path, "/"), s.routeAuthProxy)
 }
 
 // serveInterface answers one request of the interface and logs it in one line.
-func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path string) {
+func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path string, route func(string) (string, Handler)) {
 	start := time.Now()
 	var event engine.Event
-	operation, handle := s.route(path)
+	operation, handle := route(path)
 	allowBrowsers(w)
 	defer s.Metrics.begin()()
 
 	source, certain := s.clientIP(r)
-	address := addressKey(source)
+	address, network := addressKey(source), networkOf(source)
 	if !certain {
 		source = netip.Addr{}
 	}
 	err := s.admitAddress(address)
 	var reply *engine.Reply
 	if err == nil {
-		reply, err = s.serve(w, r, path, handle, engine.Request{Address: source, Event: &event})
+		reply, err = s.serve(w, r, path, handle, engine.Request{
+			Address: source, Network: network, ReplyHeader: w.Header(), Event: &event,
+		})
 	}
 	if err != nil {
 		reply = s.refusal(r, err)
 	}
 	if isRateLimited(err) || isAborted(err) {
-		w.Header().Set("Retry-After", retryAfter)
+		if w.Header().Get("Retry-After") == "" {
+			w.Header().Set("Retry-After", retryAfter)
+		}
 	} else if reply.Status >= 400 && reply.Status < 500 {
-		s.refusals.count(address)
+		s.refusals.Count(address)
 	}
 
 	took := time.Since(start)
@@ -187,10 +208,11 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 	write(w, reply.Status, reply.Body)
 }
 
-type handler func(context.Context, engine.Request) (*engine.Reply, error)
+// Handler answers a request whose bytes were read.
+type Handler = func(context.Context, engine.Request) (*engine.Reply, error)
 
 // route finds the operation. Its name is a metrics label: a closed set.
-func (s *Server) route(path string) (string, handler) {
+func (s *Server) route(path string) (string, Handler) {
 	if name, ok := strings.CutPrefix(path, submitPrefix); ok {
 		if p := s.Catalog.Endpoint(name); p != nil {
 			return name, func(ctx context.Context, r engine.Request) (*engine.Reply, error) {
@@ -215,11 +237,22 @@ func (s *Server) route(path string) (string, handler) {
 			return own.Serve(s.Engine, ctx, r)
 		}
 	}
+	if !s.AuthProxyApart {
+		return s.routeAuthProxy(path)
+	}
+	return "unknown", nil
+}
+
+// routeAuthProxy finds an operation of the auth proxy.
+func (s *Server) routeAuthProxy(path string) (string, Handler) {
+	if handle, ok := s.AuthProxy[path]; ok {
+		return "auth_proxy" + strings.ReplaceAll(strings.TrimPrefix(path, "/v1"), "/", "_"), handle
+	}
 	return "unknown", nil
 }
 
 // serve hands a request, of which only its bytes are missing, to its handler.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string, handle handler, request engine.Request) (reply *engine.Reply, err error) {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string, handle Handler, request engine.Request) (reply *engine.Reply, err error) {
 	if handle == nil {
 		return nil, s.unknownPath(path)
 	}

@@ -35,6 +35,8 @@ type Input struct {
 	By Governor
 	// OwnUser is the user whose credentials the activity manages, if any.
 	OwnUser string
+	// ByAuthProxy says that the auth proxy submitted it, and that it may.
+	ByAuthProxy bool
 	// Adds are the credentials that the activity adds. Where SessionsLocked says
 	// so, no session may add one that outlives it; it is asked only if one would.
 	Adds           Added
@@ -88,7 +90,7 @@ type Decision struct {
 //
 // The root quorum comes first: when enough of its members agree, nothing else
 // is asked. Then the policies. Users may manage their own credentials unless a
-// policy says otherwise. A vote of a root member that is not enough
+// policy says otherwise, and so may the auth proxy do what it is for. A vote of a root member that is not enough
 // keeps the activity waiting for the others, even against a policy that denies
 // it: policies do not bind the root quorum.
 func (in *Input) Decide() (*Decision, error) {
@@ -128,7 +130,7 @@ func (in *Input) askPolicies(d *Decision, rootWaits bool) error {
 		d.Outcome = Allow
 	case verdict == waiting:
 		d.Outcome = Pending
-	case verdict == silent && in.isOwnUser():
+	case verdict == silent && (in.isOwnUser() || in.isAuthProxy()):
 		d.Outcome = Allow
 	case rootWaits:
 		d.Outcome = Pending
@@ -165,6 +167,12 @@ func (in *Input) whenFree() *Input {
 func (in *Input) isOwnUser() bool {
 	submitter := in.Activity.Submitter().UserID
 	return in.OwnUser != "" && in.OwnUser == submitter && slices.Contains(in.approvers(), submitter)
+}
+
+// isAuthProxy reports whether the auth proxy does what it is for, by a vote that
+// still counts: one that was disabled does nothing any more.
+func (in *Input) isAuthProxy() bool {
+	return in.ByAuthProxy && slices.Contains(in.approvers(), in.Activity.Submitter().UserID)
 }
 
 // MayVote reports whether a user may vote on the activity as it waits now: a

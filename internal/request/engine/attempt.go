@@ -260,8 +260,14 @@ func (t *attempt) decisionInput(budget *policy.Budget, a *domain.Activity, inten
 		Organization: org, Activity: a, Intent: intent.Digest(), Now: now, By: intent.Op.Govern.By,
 		Load:    func() (*decide.Rules, error) { return decide.RulesOf(t.home) },
 		OwnUser: own, Adds: intent.Adds,
+		ByAuthProxy:    intent.Op.AuthProxy != activity.NotByAuthProxy && org.AuthProxyUser(a.Submitter().UserID) != nil,
 		SessionsLocked: t.sessionsLocked,
-		User:           t.home.Users().Lookup,
+		User: func(id string) (*domain.User, error) {
+			if proxy := org.AuthProxyUser(id); proxy != nil {
+				return proxy, nil
+			}
+			return t.home.Users().Lookup(id)
+		},
 		Users:          func() ([]*domain.User, error) { return t.home.Users().List("", 0) },
 		Facts:          facts,
 		Budget:         budget,

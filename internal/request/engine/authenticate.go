@@ -34,6 +34,9 @@ func (e *Engine) authenticate(ctx context.Context, p proof, org string, r Reques
 	if err := p.verify(ctx, c, r); err != nil {
 		return nil, err
 	}
+	if c.isAuthProxy() {
+		return c, nil // the allowlist and the rate are about users, who have addresses
+	}
 	if !c.organization.Admits(c.found.ipAllowlist, r.Address) {
 		return nil, notAdmitted(r.Address)
 	}
@@ -56,6 +59,9 @@ func notAdmitted(from netip.Addr) error {
 // authorizeSubmit refuses callers whose credential or whose organization is not
 // enough for an activity.
 func (c *caller) authorizeSubmit(a activity.Access) error {
+	if c.isAuthProxy() {
+		return c.authorizeAuthProxy(a)
+	}
 	if c.home != c.target && !a.ByParent {
 		return fault.New(fault.InvalidArgument, fault.ReasonMismatch,
 			"organization mismatch: request is targeting organization (%q), but voters are in organization (%q); "+
@@ -70,7 +76,12 @@ func (e *Engine) reader(ctx context.Context, r Request, org string, access activ
 	if err != nil {
 		return nil, err
 	}
-	caller, err := e.authenticate(ctx, proof, org, r, access)
+	return e.admit(ctx, proof, org, r, access)
+}
+
+// admit is [Engine.reader] once the proof is read.
+func (e *Engine) admit(ctx context.Context, p proof, org string, r Request, access activity.Access) (*caller, error) {
+	caller, err := e.authenticate(ctx, p, org, r, access)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +89,9 @@ func (e *Engine) reader(ctx context.Context, r Request, org string, access activ
 }
 
 func (c *caller) authorizeRead(a activity.Access) error {
+	if c.isAuthProxy() {
+		return c.authorizeAuthProxy(a)
+	}
 	if c.found.credentialType == domain.CredentialRecovery && !a.ByRecovery {
 		return fault.New(fault.PermissionDenied, fault.ReasonForbidden,
 			"request not authorized: a recovery key can only complete the recovery of its user (recover_user)")

@@ -93,6 +93,11 @@ type Request struct {
 	Body   []byte
 	// Address is where it came from; not valid: that is not known.
 	Address netip.Addr
+	// Network is what requests of one client are counted by: its address, of IPv6
+	// the network that one client has; empty: that is not known.
+	Network string
+	// ReplyHeader is the header of the reply, to which a handler may add.
+	ReplyHeader http.Header
 	// Admit, if not nil, is asked once it is proven who sends the request, and
 	// may refuse it.
 	Admit func(userID string) error
@@ -131,6 +136,11 @@ func (e *Engine) Submit(ctx context.Context, endpoint *activity.Endpoint, r Requ
 	if err != nil {
 		return nil, err
 	}
+	return e.submit(ctx, endpoint, version, envelope, proof, r)
+}
+
+// submit is [Engine.Submit] once the envelope and the proof are read.
+func (e *Engine) submit(ctx context.Context, endpoint *activity.Endpoint, version *activity.CompiledOp, envelope *Envelope, proof proof, r Request) (*Reply, error) {
 	caller, err := e.authenticate(ctx, proof, envelope.OrganizationID, r, version.Access)
 	if err != nil {
 		return nil, err
@@ -202,16 +212,33 @@ func (e *Engine) viewWithHome(ctx context.Context, c *caller, fn func(home, tx *
 
 // Query answers one question: envelope and parameters, stamp, read.
 func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request) (*Reply, error) {
-	question, problems := q.Parse(r.Body)
-	if len(problems) > 0 {
-		return nil, fault.Fields("", problems)
-	}
-	org, err := organizationID(question.OrganizationID)
+	question, org, err := openQuestion(q, r)
 	if err != nil {
 		return nil, err
 	}
+	proof, err := e.readProof(r.Header, q.Access)
+	if err != nil {
+		return nil, err
+	}
+	return e.query(ctx, q, question, org, proof, r)
+}
+
+// openQuestion reads the parameters of a query.
+func openQuestion(q *activity.CompiledQuery, r Request) (question *activity.Question, org string, err error) {
+	question, problems := q.Parse(r.Body)
+	if len(problems) > 0 {
+		return nil, "", fault.Fields("", problems)
+	}
+	if org, err = organizationID(question.OrganizationID); err != nil {
+		return nil, "", err
+	}
 	r.Event.OrganizationID = org
-	caller, err := e.reader(ctx, r, org, q.Access)
+	return question, org, nil
+}
+
+// query is [Engine.Query] once the parameters and the proof are read.
+func (e *Engine) query(ctx context.Context, q *activity.CompiledQuery, question *activity.Question, org string, proof proof, r Request) (*Reply, error) {
+	caller, err := e.admit(ctx, proof, org, r, q.Access)
 	if err != nil {
 		return nil, err
 	}

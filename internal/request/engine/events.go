@@ -113,11 +113,8 @@ func (asked *EventsRequest) query(org string) feed.Query {
 
 // admitReader finds the caller of a request for events.
 func (e *Engine) admitReader(ctx context.Context, p proof, asked *EventsRequest, r Request) (*caller, error) {
-	c, err := e.authenticate(ctx, p, asked.OrganizationID, r, eventsAccess)
+	c, err := e.admit(ctx, p, asked.OrganizationID, r, eventsAccess)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.authorizeRead(eventsAccess); err != nil {
 		return nil, err
 	}
 	r.Event.UserID = c.found.user.ID

@@ -20,6 +20,7 @@ type attestedProof struct {
 	subject *domain.OIDCSubject // nil: a contact
 
 	issuedIn   string // the organization that verified the contact
+	inChildren bool   // it counts in the children of that one alone
 	kind       domain.OTPType
 	contact    string
 	verifiedBy *domain.VerifiedBy
@@ -47,7 +48,7 @@ func (e *Engine) readAttestation(s *stamp.Stamp) (proof, error) {
 		return nil, unattested("the verification token was made for another public key")
 	}
 	return &attestedProof{
-		engine: e, stamp: s, issuedIn: v.OrganizationID, kind: v.Type, contact: v.Contact, verifiedBy: v.VerifiedBy(),
+		engine: e, stamp: s, issuedIn: v.OrganizationID, inChildren: v.InChildren, kind: v.Type, contact: v.Contact, verifiedBy: v.VerifiedBy(),
 	}, nil
 }
 
@@ -96,7 +97,8 @@ func (p *attestedProof) identifyByContact(tx *store.Tx) (*principal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.issuedIn != org.ID && p.issuedIn != org.ParentID || !org.HasFeature(p.kind.Feature()) {
+	here := p.issuedIn == org.ID && !p.inChildren
+	if !here && p.issuedIn != org.ParentID || !org.HasFeature(p.kind.Feature()) {
 		return nil, p.unknown()
 	}
 	users, err := tx.Users().List("", 0)

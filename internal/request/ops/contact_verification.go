@@ -56,6 +56,9 @@ func readVerification(e activity.Env, text string) (*token.Verification, error) 
 	if v.OrganizationID != org.ID && v.OrganizationID != org.ParentID {
 		return nil, fault.Invalid("invalid verification token: it was issued by another organization; verify a code in this one or in its parent")
 	}
+	if v.InChildren && v.OrganizationID == org.ID {
+		return nil, fault.Invalid("invalid verification token: the auth proxy of this organization issued it, for users of its sub-organizations alone")
+	}
 	return v, nil
 }
 

@@ -26,6 +26,7 @@ func subOrganizationSpec(version int, resultKey string) activity.Spec {
 		Name: "create_sub_organization", Version: version, ResultKey: resultKey,
 		Summary: "Create an organization under this one, with its root users and any first wallet.",
 		Govern:  activity.Govern{Resource: activity.ResourceOrganization, Action: activity.ActionCreate},
+		Access:  activity.Access{AuthProxy: activity.AuthProxyAtHome},
 	}
 }
 
@@ -123,6 +124,11 @@ func createSubOrganization(ctx context.Context, e activity.Env, p *SubOrganizati
 		return SubOrganizationResult{}, err
 	}
 	result.RootUserIDs = created.UserIDs
+	if isAuthProxy(e) {
+		if err := refuseKnownAccount(e, child); err != nil {
+			return SubOrganizationResult{}, err
+		}
+	}
 	err = child.Tx.Organizations().Edit(result.SubOrganizationID, func(o *domain.Organization) error {
 		o.RootQuorum = domain.Quorum{Threshold: p.RootQuorumThreshold, UserIDs: created.UserIDs}
 		return nil
@@ -174,7 +180,7 @@ func (p *SubOrganizationParamsV8) verify(e, child activity.Env, userIDs []string
 	if p.VerificationToken == "" {
 		return nil
 	}
-	v, err := readVerification(e, p.VerificationToken)
+	v, err := readVerification(child, p.VerificationToken)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func initOTPSpec(version int, resultKey string) activity.Spec {
 		Name: "init_otp", Version: version, ResultKey: resultKey,
 		Summary: "Send a one-time code to an e-mail address or a phone number.",
 		Govern:  activity.Govern{Resource: activity.ResourceOTP, Action: activity.ActionCreate},
-		Access:  activity.Access{ByParent: true},
+		Access:  activity.Access{ByParent: true, AuthProxy: activity.AuthProxyAtHome},
 	}
 }
 

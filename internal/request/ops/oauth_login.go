@@ -15,7 +15,7 @@ var OAuthLogin = activity.Op[OauthLoginParams, LoginResult]{
 		Name: "oauth_login", Version: 1,
 		Summary: "Log in by an OIDC token: register a key of the client for a while.",
 		Govern:  activity.Govern{Resource: activity.ResourceAuth, Action: activity.ActionCreate},
-		Access:  activity.Access{ByParent: true},
+		Access:  activity.Access{ByParent: true, AuthProxy: activity.AuthProxyInChild},
 	},
 	Tokens: func(p *OauthLoginParams) []string { return []string{p.OidcToken} },
 	Facts:  func(f activity.Facts, p *OauthLoginParams) error { return p.sessionFacts(f) },

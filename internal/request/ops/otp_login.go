@@ -34,7 +34,7 @@ func otpLoginSpec(version int) activity.Spec {
 		Name: "otp_login", Version: version, ResultKey: "otpLoginResult",
 		Summary: "Log in by a verified contact: register a key of the client for a while.",
 		Govern:  activity.Govern{Resource: activity.ResourceAuth, Action: activity.ActionCreate},
-		Access:  activity.Access{ByParent: true},
+		Access:  activity.Access{ByParent: true, AuthProxy: activity.AuthProxyInChild},
 	}
 }
 

@@ -33,7 +33,7 @@ func verifyOTPSpec(version int) activity.Spec {
 		Name: "verify_otp", Version: version, ResultKey: "verifyOtpResult",
 		Summary: "Verify a one-time code: get a token that proves the contact.",
 		Govern:  activity.Govern{Resource: activity.ResourceOTP, Action: activity.ActionVerify},
-		Access:  activity.Access{ByParent: true},
+		Access:  activity.Access{ByParent: true, AuthProxy: activity.AuthProxyAtHome},
 	}
 }
 
@@ -102,7 +102,10 @@ func writeVerification(e activity.Env, otp *domain.OTP, publicKey string, second
 	}
 	text, err := token.WriteVerification(e.ServerKeys, token.Verification{
 		ID: e.NewID(), OrganizationID: e.Tx.Org(), Type: otp.Type, Contact: otp.Contact, PublicKey: publicKey,
-		ExpiresAt: e.Now.Add(time.Duration(seconds) * time.Second),
+		// The proxy sends a code to all who ask: that must not suffice to become a
+		// user of the organization itself.
+		InChildren: isAuthProxy(e),
+		ExpiresAt:  e.Now.Add(time.Duration(seconds) * time.Second),
 	})
 	return VerifyOTPResult{VerificationToken: text}, err
 }

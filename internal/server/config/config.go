@@ -43,6 +43,7 @@ type Config struct {
 	Limits         Limits
 	Metrics        Metrics
 	Console        Console
+	AuthProxy      AuthProxy
 	Mail           Mail
 	SMS            SMS
 	// Templates is a folder with the operator's own texts of messages; empty:
@@ -147,6 +148,21 @@ type Console struct {
 	Idle   time.Duration // after which an unused page locks
 }
 
+// AuthProxy is how pages without a back end sign users up and log them in: on
+// the main listener, or on one of its own, which serves nothing else.
+type AuthProxy struct {
+	Listen string // empty: the main listener
+	Limits AuthProxyLimits
+}
+
+// AuthProxyLimits bound what one client may do in an hour; 0 means unlimited.
+type AuthProxyLimits struct {
+	SignUps int
+	Codes   int // that are sent
+	Logins  int // and tries at codes
+	LookUps int // of accounts
+}
+
 // Mail is how mail is sent: through one SMTP server. Without a Host there is no
 // mail. What it holds is checked further when the server starts.
 type Mail struct {
@@ -245,7 +261,8 @@ func Default() Config {
 			WebhookEndpoints: 20,
 			Rate:             Rate{Address: 100},
 		},
-		Console: Console{Enabled: true, Idle: 15 * time.Minute},
+		Console:   Console{Enabled: true, Idle: 15 * time.Minute},
+		AuthProxy: AuthProxy{Limits: AuthProxyLimits{SignUps: 10, Codes: 30, Logins: 120, LookUps: 600}},
 
 		Mail: Mail{TLS: "starttls", Timeout: 30 * time.Second},
 		SMS:  SMS{ContentType: "application/json", Timeout: 30 * time.Second},

@@ -108,6 +108,7 @@ limits:
   rate: {address: 8, user: 9}
 trustedProxies: [10.0.0.0/8, 192.0.2.1, '2001:db8::/32', '::1']
 metrics: {listen: ':9090'}
+authProxy: {listen: ':8082', limits: {signUps: 1, codes: 2, logins: 3, lookUps: 0}}
 console: {enabled: false, listen: ':9443', rpId: example.com, origin: 'https://keys.example.com', idle: 5m}
 mail:
   host: smtp.example.com
@@ -153,8 +154,9 @@ oidc: {timeout: 3s, maxAge: 10m}
 			netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"),
 			netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("::1/128"),
 		},
-		Metrics: Metrics{Listen: ":9090"},
-		Console: Console{Listen: ":9443", RelyingParty: "example.com", Origin: "https://keys.example.com", Idle: 5 * time.Minute},
+		Metrics:   Metrics{Listen: ":9090"},
+		AuthProxy: AuthProxy{Listen: ":8082", Limits: AuthProxyLimits{SignUps: 1, Codes: 2, Logins: 3}},
+		Console:   Console{Listen: ":9443", RelyingParty: "example.com", Origin: "https://keys.example.com", Idle: 5 * time.Minute},
 		Mail: Mail{
 			Host: "smtp.example.com", Port: 2525, TLS: "tls", CA: "ca.pem",
 			Username: "latchkey", Password: Secret("file:" + filepath.Join("keys", "mail")),
@@ -251,7 +253,7 @@ func TestKeyProblems(t *testing.T) {
 		{"misspelt below", "log:\n  lvel: info", `f.yaml:2:3: unknown key "log.lvel"; the nearest known key is "log.level"`},
 		{"wrong case", "masterkey: x", `f.yaml:1:1: unknown key "masterkey"; the nearest known key is "masterKey"`},
 		{"wrong section", "limits:\n  drain: 1s", `f.yaml:2:3: unknown key "limits.drain"; the nearest known key is "timeouts.drain"`},
-		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: console, limits, listen, log, mail, masterKey, metrics, oidc, previousMasterKey, sms, store, templates, timeouts, tls, trustedProxies`},
+		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: authProxy, console, limits, listen, log, mail, masterKey, metrics, oidc, previousMasterKey, sms, store, templates, timeouts, tls, trustedProxies`},
 		{"twice", "listen: :1\nlisten: :2", `f.yaml:2:1: listen is given twice: first on line 1`},
 	})
 }

@@ -96,6 +96,15 @@ func settings(p *parser, c *Config) map[string]setting {
 			"origin":  {set: p.origin(&c.Console.Origin)},
 			"idle":    {set: p.duration(&c.Console.Idle)},
 		}},
+		"authProxy": {below: map[string]setting{
+			"listen": {set: p.address(&c.AuthProxy.Listen, true)},
+			"limits": {below: map[string]setting{
+				"signUps": {set: p.count(&c.AuthProxy.Limits.SignUps)},
+				"codes":   {set: p.count(&c.AuthProxy.Limits.Codes)},
+				"logins":  {set: p.count(&c.AuthProxy.Limits.Logins)},
+				"lookUps": {set: p.count(&c.AuthProxy.Limits.LookUps)},
+			}},
+		}},
 		"mail": {below: map[string]setting{
 			"host":      {set: p.host(&c.Mail.Host)},
 			"port":      {set: p.port(&c.Mail.Port)},

@@ -25,7 +25,7 @@ var layers = [][]string{
 		"internal/keys/vault/internal/seal", "internal/keys/vault/internal/hd", "internal/keys/vault/internal/mnemonic",
 		"internal/keys/vault/internal/sign", "internal/keys/vault/internal/hpkebox",
 		"internal/chain/eth", "internal/chain/sol", "internal/chain/btc", "internal/chain/tron",
-		"internal/chain/abi", "internal/chain/idl", "internal/policy", "internal/outbox/notify", "internal/proof/passkey", "internal/witness", "internal/console", "internal/webhook/target",
+		"internal/chain/abi", "internal/chain/idl", "internal/policy", "internal/outbox/notify", "internal/proof/passkey", "internal/witness", "internal/console", "internal/webhook/target", "internal/meter",
 	},
 	{"internal/domain", "internal/server/config", "internal/proof/stamp", "internal/keys/vault", "internal/chain/describe", "internal/chain/transfer"},
 	{"internal/store", "internal/velocity", "internal/request/record", "internal/proof/token", "internal/proof/oidc", "internal/keys/vault/unseal"},
@@ -33,7 +33,7 @@ var layers = [][]string{
 	{"internal/request/activity"},
 	{"internal/feed"},
 	{"internal/request/ops", "internal/request/engine", "internal/store/sqlite", "internal/store/postgres", "internal/audit"},
-	{"internal/request/api", "internal/gen/clientgen", "internal/request/openapi", "internal/policy/policytest"},
+	{"internal/request/api", "internal/request/authproxy", "internal/gen/clientgen", "internal/request/openapi", "internal/policy/policytest"},
 	{"internal/server", "internal/policy/deploy"},
 	{"client", "cmd/latchkey"},
 }

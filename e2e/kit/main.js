@@ -1,0 +1,16 @@
+// An application on the published kit, as small as one can be. Tests call the kit
+// from outside. What an application would have in its source is in the address.
+import { TurnkeyProvider, useTurnkey } from '@turnkey/react-wallet-kit';
+import { createElement } from 'react';
+import { createRoot } from 'react-dom/client';
+
+function Application() {
+  const kit = useTurnkey();
+  window.kit = kit;
+  return createElement('p', null, `${kit.clientState} ${kit.authState}`);
+}
+
+const config = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+createRoot(document.getElementById('root')).render(
+  createElement(TurnkeyProvider, { config }, createElement(Application)),
+);

@@ -1,0 +1,26 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+
+	"latchkey/internal/fault"
+	"latchkey/internal/request/engine"
+)
+
+// Submit does an activity as a stamped request for it would, before the server
+// listens to any. A refusal is a reply too.
+func (s *Server) Submit(ctx context.Context, operation string, header http.Header, body []byte) (reply []byte, err error) {
+	answer, err := s.engine.Submit(ctx, s.api.Catalog.Endpoint(operation), engine.Request{
+		Header: header, Body: body, Event: new(engine.Event),
+	})
+	if refusal, ok := fault.As(err); ok {
+		return json.Marshal(refusal.Body())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answer.Body, nil
+}
