@@ -53,10 +53,10 @@ func TestScripts(t *testing.T) {
 			"wellknown": wellknown,
 			// cosigned DIR NAME: a witness has cosigned its newest checkpoint.
 			"cosigned": cosigned,
-			"message": message,
-			"logged":  logged,
-			"receipt": receipt,
-			"logkeys": logkeys,
+			"message":  message,
+			"logged":   logged,
+			"receipt":  receipt,
+			"logkeys":  logkeys,
 			// witnesskeys DIR: the keys of a witness.
 			"witnesskeys": witnesskeys,
 			"sql":         runSQL,
