@@ -38,9 +38,13 @@ func (c *logCheck) head(org, id string, sealed []byte) error {
 	if err != nil || !ok || digest == o.state {
 		return err
 	}
+	version, why := store.StateVersion(digest), "an earlier state of the organization was put back"
+	if version > o.version {
+		why = "the entry of its newest change is missing"
+	}
 	return c.audit.report(store.Finding{
 		Org: org, Kind: "head", ID: id,
-		What: fmt.Sprintf("it is of version %d, and not the state of which the newest entry of the log speaks, of version %d: an earlier state of the organization was put back", store.StateVersion(digest), o.version),
+		What: fmt.Sprintf("it is of version %d, and not the state of which the newest entry of the log speaks, of version %d: %s", version, o.version, why),
 	})
 }
 
