@@ -132,6 +132,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/strictyaml":        {"FuzzDocument"},
 		"internal/translog":          {"FuzzParseRecord", "FuzzOpenCheckpoint", "FuzzReceipt"},
 		"internal/witness":           {"FuzzAddCheckpoint"},
+		"internal/feed":              {"FuzzParseCursor"},
 
 		"internal/keys/vault":                   {"FuzzImportBundle"},
 		"internal/keys/vault/bundle":            {"FuzzParseEncrypted"},
