@@ -22,27 +22,40 @@ const (
 
 // Cursor is the text of a point.
 func (f *Feed) Cursor(p ledger.Point) (string, error) {
-	plain := []byte{cursorFormat}
-	plain = binary.BigEndian.AppendUint32(plain, uint32(p.Epoch))
-	plain = binary.BigEndian.AppendUint64(plain, uint64(p.Index))
+	plain := plainCursor(p)
 	name, _ := f.ledger.Name(p.Epoch)
 	tag, err := f.store.CursorTag(name, plain)
 	return base64.RawURLEncoding.EncodeToString(append(plain, tag...)), err
 }
 
-// ParseCursor reads a cursor. One that this installation did not make is a fault.
-func (f *Feed) ParseCursor(ctx context.Context, text string) (ledger.Point, error) {
+func plainCursor(p ledger.Point) []byte {
+	plain := append(make([]byte, 0, 2*cursorPlain), cursorFormat)
+	plain = binary.BigEndian.AppendUint32(plain, uint32(p.Epoch))
+	return binary.BigEndian.AppendUint64(plain, uint64(p.Index))
+}
+
+// splitCursor takes a text apart that may be a cursor.
+func splitCursor(text string) (p ledger.Point, plain, tag []byte, ok bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(raw) < cursorPlain || raw[0] != cursorFormat {
+		return p, nil, nil, false
+	}
+	p = ledger.Point{Epoch: int64(binary.BigEndian.Uint32(raw[1:])), Index: int64(binary.BigEndian.Uint64(raw[5:]))}
+	return p, raw[:cursorPlain:cursorPlain], raw[cursorPlain:], p.Index >= 0
+}
+
+// ParseCursor reads a cursor. One that this installation did not make is a fault.
+func (f *Feed) ParseCursor(ctx context.Context, text string) (ledger.Point, error) {
+	p, plain, given, ok := splitCursor(text)
+	if !ok {
 		return ledger.Point{}, unknownCursor()
 	}
-	p := ledger.Point{Epoch: int64(binary.BigEndian.Uint32(raw[1:])), Index: int64(binary.BigEndian.Uint64(raw[5:]))}
 	name, known := f.ledger.Name(p.Epoch)
-	tag, err := f.store.CursorTag(name, raw[:cursorPlain])
+	tag, err := f.store.CursorTag(name, plain)
 	if err != nil {
 		return ledger.Point{}, err
 	}
-	if !known || subtle.ConstantTimeCompare(tag, raw[cursorPlain:]) != 1 {
+	if !known || subtle.ConstantTimeCompare(tag, given) != 1 {
 		return ledger.Point{}, unknownCursor()
 	}
 	end, err := f.ledger.End(ctx)

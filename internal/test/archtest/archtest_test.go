@@ -133,6 +133,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/translog":          {"FuzzParseRecord", "FuzzOpenCheckpoint", "FuzzReceipt"},
 		"internal/witness":           {"FuzzAddCheckpoint"},
 		"internal/webhook/target":    {"FuzzCheck"},
+		"internal/feed":              {"FuzzParseCursor"},
 
 		"internal/keys/vault":                   {"FuzzImportBundle"},
 		"internal/keys/vault/bundle":            {"FuzzParseEncrypted"},
