@@ -451,6 +451,37 @@ type CreateUsersResult struct {
 	UserIDs []string `json:"userIds"`
 }
 
+// CreateVelocityControl submits create_velocity_control: create a limit over time, which
+// policies read as controls.<identifier>.
+func (c *Client) CreateVelocityControl(ctx context.Context, p CreateVelocityControlParameters) (*CreateVelocityControlResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.CreateVelocityControl], to be sent as often as needed.
+func (p CreateVelocityControlParameters) Prepare(c *Client) (*Prepared[CreateVelocityControlResult], error) {
+	return prepare[CreateVelocityControlResult](c, "create_velocity_control", "ACTIVITY_TYPE_CREATE_VELOCITY_CONTROL", "createVelocityControlResult", p)
+}
+
+// CreateVelocityControlParameters are the parameters of [Client.CreateVelocityControl].
+type CreateVelocityControlParameters struct {
+	// Human-readable name.
+	Name string `json:"name"`
+	// What policies read: controls.<identifier>; unique in the organization.
+	Identifier string `json:"identifier"`
+	// What is counted.
+	DataSource VelocityDataSource `json:"dataSource"`
+	// How it is counted, and compared with what.
+	Aggregation VelocityAggregation `json:"aggregation"`
+}
+
+// CreateVelocityControlResult is the result of [Client.CreateVelocityControl].
+type CreateVelocityControlResult struct {
+	// Id of the new control.
+	VelocityControlID string `json:"velocityControlId"`
+	// Probable mistakes in the control. Optional.
+	Findings []ControlFinding `json:"findings,omitzero"`
+}
+
 // CreateWallet submits create_wallet: create a wallet from a fresh seed, with any first
 // accounts.
 func (c *Client) CreateWallet(ctx context.Context, p CreateWalletParameters) (*CreateWalletResult, *Activity, error) {
@@ -793,6 +824,29 @@ type DeleteUsersParameters struct {
 type DeleteUsersResult struct {
 	// Users that were deleted.
 	UserIDs []string `json:"userIds"`
+}
+
+// DeleteVelocityControl submits delete_velocity_control: delete a limit over time that no
+// policy reads.
+func (c *Client) DeleteVelocityControl(ctx context.Context, p DeleteVelocityControlParameters) (*DeleteVelocityControlResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.DeleteVelocityControl], to be sent as often as needed.
+func (p DeleteVelocityControlParameters) Prepare(c *Client) (*Prepared[DeleteVelocityControlResult], error) {
+	return prepare[DeleteVelocityControlResult](c, "delete_velocity_control", "ACTIVITY_TYPE_DELETE_VELOCITY_CONTROL", "deleteVelocityControlResult", p)
+}
+
+// DeleteVelocityControlParameters are the parameters of [Client.DeleteVelocityControl].
+type DeleteVelocityControlParameters struct {
+	// Control to delete.
+	VelocityControlID string `json:"velocityControlId"`
+}
+
+// DeleteVelocityControlResult is the result of [Client.DeleteVelocityControl].
+type DeleteVelocityControlResult struct {
+	// Control that was deleted.
+	VelocityControlID string `json:"velocityControlId"`
 }
 
 // DeleteWalletAccounts submits delete_wallet_accounts: delete accounts of wallets. They

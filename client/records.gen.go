@@ -158,6 +158,63 @@ type ContractInterfaceReference struct {
 	Digest string `json:"digest"`
 }
 
+// ControlEvaluation is a record that operations share.
+type ControlEvaluation struct {
+	// The control.
+	VelocityControlID string `json:"velocityControlId"`
+	// Its identifier.
+	Identifier string `json:"identifier"`
+	// Group in which the activity counts: the organization, a user, a wallet or a key;
+	// absent: none. Optional.
+	GroupID string `json:"groupId,omitzero"`
+	// What it had, as a decimal number. Optional.
+	Used string `json:"used,omitzero"`
+	// What it would have with the activity. Optional.
+	After string `json:"after,omitzero"`
+	// What an upper bound left before the activity. Optional.
+	Left string `json:"left,omitzero"`
+	// Whether its comparison holds with the activity.
+	Holds bool `json:"holds"`
+	// Why the activity could not be counted. Optional.
+	Unreadable string `json:"unreadable,omitzero"`
+	// Number of the entry that counts the activity; absent if it was not completed then.
+	// Optional.
+	Number string `json:"number,omitzero"`
+}
+
+// ControlFinding is a record that operations share.
+type ControlFinding struct {
+	// What kind of finding it is.
+	Code string `json:"code"`
+	// What is probably wrong.
+	Message string `json:"message"`
+}
+
+// CountedControl is a record that operations share.
+type CountedControl struct {
+	// The control.
+	VelocityControlID string `json:"velocityControlId"`
+	// Its identifier.
+	Identifier string `json:"identifier"`
+	// How many activities were executed that it could not read.
+	Unreadable string `json:"unreadable"`
+	// What has a sum of its own.
+	Groups []CountedGroup `json:"groups"`
+}
+
+// CountedGroup is a record that operations share.
+type CountedGroup struct {
+	// The organization, a user, a wallet, or a private key without one.
+	GroupID string `json:"groupId"`
+	// What is in the window, as a decimal number.
+	Used string `json:"used"`
+	// What an upper bound leaves; absent where the control is none. Optional.
+	Left string `json:"left,omitzero"`
+	// When the next amount leaves the window, in milliseconds since the Unix epoch; absent if
+	// none will. Optional.
+	NextMs string `json:"nextMs,omitzero"`
+}
+
 // CreatedPrivateKey is a record that operations share.
 type CreatedPrivateKey struct {
 	// Id of the key.
@@ -361,6 +418,9 @@ type MFAPolicy struct {
 	MFAPolicyID string `json:"mfaPolicyId"`
 }
 
+// Nothing is a record that operations share.
+type Nothing struct{}
+
 // OAuthProvider is a record that operations share.
 type OAuthProvider struct {
 	// Id of the provider entry.
@@ -448,6 +508,18 @@ type P256APIKeyParameters struct {
 	PublicKey string `json:"publicKey"`
 	// Validity window in seconds; leave out for a key that does not expire. Optional.
 	ExpirationSeconds uint64 `json:"expirationSeconds,omitzero,string"`
+}
+
+// PageInfo is a record that operations share.
+type PageInfo struct {
+	// Whether more records follow.
+	HasNextPage bool `json:"hasNextPage"`
+	// Whether records come before.
+	HasPreviousPage bool `json:"hasPreviousPage"`
+	// The first record of the page; absent when it is empty. Optional.
+	StartCursor string `json:"startCursor,omitzero"`
+	// The last record of the page; absent when it is empty. Optional.
+	EndCursor string `json:"endCursor,omitzero"`
 }
 
 // Pagination is a record that operations share.
@@ -756,6 +828,127 @@ type UserParameters struct {
 	UserTags []string `json:"userTags,omitzero"`
 }
 
+// VelocityActivity is a record that operations share.
+type VelocityActivity struct {
+	// Type of an activity; it stands for all versions of it.
+	ActivityType string `json:"activityType"`
+}
+
+// VelocityAggregation is a record that operations share.
+type VelocityAggregation struct {
+	// What is made of the data.
+	Method VelocityControlAggregationMethod `json:"method"`
+	// How it is compared with the threshold.
+	Operator VelocityControlAggregationOperator `json:"operator"`
+	// A decimal number of at most 38 digits, 18 of them fractional; not negative.
+	Threshold string `json:"threshold"`
+	// Since when data counts.
+	Window VelocityWindow `json:"window"`
+	// What has a sum of its own.
+	GroupBy VelocityGroupBy `json:"groupBy"`
+}
+
+// VelocityAsset is a record that operations share.
+type VelocityAsset struct {
+	// The asset, by CAIP-19.
+	Caip19 string `json:"caip19"`
+	// How many decimal places it has, from 0 to 255, as text.
+	Decimals string `json:"decimals"`
+}
+
+// VelocityCalendar is a record that operations share.
+type VelocityCalendar struct {
+	// What begins anew; weeks begin on Monday.
+	Unit VelocityUnit `json:"unit"`
+	// Time zone by its IANA name.
+	Timezone string `json:"timezone"`
+}
+
+// VelocityControl is a record that operations share.
+type VelocityControl struct {
+	// Id of the control.
+	VelocityControlID string `json:"velocityControlId"`
+	// Its organization.
+	OrganizationID string `json:"organizationId"`
+	// Human-readable name.
+	Name string `json:"name"`
+	// What policies read: controls.<identifier>.
+	Identifier string `json:"identifier"`
+	// What is counted.
+	DataSource VelocityDataSource `json:"dataSource"`
+	// How it is counted, and compared with what.
+	Aggregation VelocityAggregation `json:"aggregation"`
+	// When the control was created; it counts from then on.
+	CreatedAt Timestamp `json:"createdAt"`
+	// The same: it never changes.
+	UpdatedAt Timestamp `json:"updatedAt"`
+}
+
+// VelocityDataSource is a record that operations share.
+type VelocityDataSource struct {
+	// Add up transfers of the listed assets. Optional.
+	ChainAssetTransfer *VelocityTransfers `json:"chainAssetTransfer,omitzero"`
+	// Count activities that are executed. Optional.
+	ActivityExecution *VelocityExecutions `json:"activityExecution,omitzero"`
+}
+
+// VelocityExecutions is a record that operations share.
+type VelocityExecutions struct {
+	// Which activities count; all when absent. Optional.
+	Filter *VelocityFilter `json:"filter,omitzero"`
+}
+
+// VelocityFilter is a record that operations share.
+type VelocityFilter struct {
+	// Types that count; all when there are none. Optional.
+	Activity []VelocityActivity `json:"activity,omitzero"`
+}
+
+// VelocityGroupBy is a record that operations share.
+type VelocityGroupBy struct {
+	// One sum for the organization. Optional.
+	Organization *Nothing `json:"organization,omitzero"`
+	// One for each user who submits. Optional.
+	User *Nothing `json:"user,omitzero"`
+	// One for each wallet whose key signs; a private key without a wallet has its own.
+	// Optional.
+	Wallet *Nothing `json:"wallet,omitzero"`
+}
+
+// VelocityPhase is a record that operations share.
+type VelocityPhase struct {
+	// When it is signed. Optional.
+	Signature *Nothing `json:"signature,omitzero"`
+	// Reserved, and refused. Optional.
+	Submission *Nothing `json:"submission,omitzero"`
+}
+
+// VelocityRolling is a record that operations share.
+type VelocityRolling struct {
+	// Its length in seconds, from 1 to 31622400, as text.
+	Duration string `json:"duration"`
+}
+
+// VelocityTransfers is a record that operations share.
+type VelocityTransfers struct {
+	// Assets whose transfers count.
+	Definition []VelocityAsset `json:"definition"`
+	// Which activities count; all that sign when absent. Optional.
+	Filter *VelocityFilter `json:"filter,omitzero"`
+	// When a transfer counts; at the signature when absent. Optional.
+	Phase *VelocityPhase `json:"phase,omitzero"`
+}
+
+// VelocityWindow is a record that operations share.
+type VelocityWindow struct {
+	// The last so many seconds. Optional.
+	Rolling *VelocityRolling `json:"rolling,omitzero"`
+	// Since the control was created. Optional.
+	Infinite *Nothing `json:"infinite,omitzero"`
+	// The present day, week or month; an extension of Latchkey. Optional.
+	Calendar *VelocityCalendar `json:"calendar,omitzero"`
+}
+
 // Vote is a record that operations share.
 type Vote struct {
 	// Id of the vote.
@@ -796,6 +989,8 @@ type VoteEvaluation struct {
 	PolicyEvaluations []PolicyEvaluation `json:"policyEvaluations"`
 	// When the vote was cast.
 	CreatedAt Timestamp `json:"createdAt"`
+	// Velocity controls that policies read, or that count the activity. Optional.
+	Controls []ControlEvaluation `json:"controls,omitzero"`
 }
 
 // Wallet is a record that operations share.
