@@ -103,6 +103,7 @@ limits:
   privateKeys: 4
   secrets: 12
   policies: 5
+  velocityControls: 13
   authenticators: 6
   oauthProviders: 7
   rate: {address: 8, user: 9}
@@ -147,7 +148,7 @@ oidc: {timeout: 3s, maxAge: 10m}
 			Body: 512 << 10, Header: 4096,
 			Users: 0, Tags: 1, ChildTags: 3, LongLivedAPIKeys: 2, ExpiringAPIKeys: 2147483647,
 			Wallets: 3, PrivateKeys: 4, Secrets: 12,
-			Policies: 5, Authenticators: 6, OAuthProviders: 7,
+			Policies: 5, VelocityControls: 13, Authenticators: 6, OAuthProviders: 7,
 			Rate: Rate{Address: 8, User: 9},
 		},
 		TrustedProxies: []netip.Prefix{

@@ -56,7 +56,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("not positive: %+v", c)
 			}
 		}
-		for _, n := range []int{c.Limits.Users, c.Limits.Tags, c.Limits.LongLivedAPIKeys, c.Limits.ExpiringAPIKeys, c.Limits.Policies, c.Limits.Authenticators, c.Limits.OAuthProviders, c.Mail.Port} {
+		for _, n := range []int{c.Limits.Users, c.Limits.Tags, c.Limits.LongLivedAPIKeys, c.Limits.ExpiringAPIKeys, c.Limits.Policies, c.Limits.VelocityControls, c.Limits.Authenticators, c.Limits.OAuthProviders, c.Mail.Port} {
 			if n < 0 {
 				t.Fatalf("negative: %+v", c)
 			}
