@@ -106,6 +106,7 @@ limits:
   velocityControls: 13
   authenticators: 6
   oauthProviders: 7
+  webhookEndpoints: 10
   rate: {address: 8, user: 9}
 trustedProxies: [10.0.0.0/8, 192.0.2.1, '2001:db8::/32', '::1']
 metrics: {listen: ':9090'}
@@ -133,6 +134,7 @@ sms:
   timeout: 20s
 templates: texts
 oidc: {timeout: 3s, maxAge: 10m}
+webhooks: {allow: [10.1.0.0/16], ca: hooks.pem, timeout: 4s, signingKey: 2}
 `)
 	want := &Config{
 		Listen: "[::1]:0",
@@ -148,7 +150,7 @@ oidc: {timeout: 3s, maxAge: 10m}
 			Body: 512 << 10, Header: 4096,
 			Users: 0, Tags: 1, ChildTags: 3, LongLivedAPIKeys: 2, ExpiringAPIKeys: 2147483647,
 			Wallets: 3, PrivateKeys: 4, Secrets: 12,
-			Policies: 5, VelocityControls: 13, Authenticators: 6, OAuthProviders: 7,
+			Policies: 5, VelocityControls: 13, Authenticators: 6, OAuthProviders: 7, WebhookEndpoints: 10,
 			Rate: Rate{Address: 8, User: 9},
 		},
 		TrustedProxies: []netip.Prefix{
@@ -172,6 +174,9 @@ oidc: {timeout: 3s, maxAge: 10m}
 		},
 		Templates: "texts",
 		OIDC:      OIDC{Timeout: 3 * time.Second, MaxAge: 10 * time.Minute},
+		Webhooks: Webhooks{
+			Allow: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, CA: "hooks.pem", Timeout: 4 * time.Second, SigningKey: 2,
+		},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -254,7 +259,7 @@ func TestKeyProblems(t *testing.T) {
 		{"misspelt below", "log:\n  lvel: info", `f.yaml:2:3: unknown key "log.lvel"; the nearest known key is "log.level"`},
 		{"wrong case", "masterkey: x", `f.yaml:1:1: unknown key "masterkey"; the nearest known key is "masterKey"`},
 		{"wrong section", "limits:\n  drain: 1s", `f.yaml:2:3: unknown key "limits.drain"; the nearest known key is "timeouts.drain"`},
-		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: authProxy, console, limits, listen, log, mail, masterKey, metrics, oidc, previousMasterKey, sms, store, templates, timeouts, tls, trustedProxies`},
+		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: authProxy, console, limits, listen, log, mail, masterKey, metrics, oidc, previousMasterKey, sms, store, templates, timeouts, tls, trustedProxies, webhooks`},
 		{"twice", "listen: :1\nlisten: :2", `f.yaml:2:1: listen is given twice: first on line 1`},
 	})
 }
@@ -371,6 +376,8 @@ func TestMessagingProblems(t *testing.T) {
 		{"sms header twice", "sms: {headers: {X-Key: hunter2, x-key: hunter2}}", `f.yaml:1:33: sms.headers.x-key is given twice: first on line 1`},
 		{"sms header a list", "sms: {headers: {X-Key: [hunter2]}}", `f.yaml:1:24: sms.headers.X-Key must be text, file:PATH or env:NAME, not a list`},
 		{"templates no path", "templates: [a]", `f.yaml:1:12: templates must be the path of a folder, not a list`},
+		{"webhook key", "webhooks: {signingKey: 0}", `f.yaml:1:24: webhooks.signingKey must be a whole number from 1 to 1000, not "0"`},
+		{"webhook network", "webhooks: {allow: 10.0.0.0/8}", `f.yaml:1:19: webhooks.allow must be a list of IP addresses and networks, not text`},
 		{"oidc time", "oidc: {maxAge: 1}", `f.yaml:1:16: oidc.maxAge must be a duration such as 5s or 2m, not a number`},
 		{"alias in a list", "mail: {allowFrom: [*a]}", `f.yaml:1:1: an alias (*name) is not allowed`},
 	})
