@@ -253,3 +253,31 @@ const (
 	TransactionTypeTron     TransactionType = "TRANSACTION_TYPE_TRON"
 	TransactionTypeBitcoin  TransactionType = "TRANSACTION_TYPE_BITCOIN"
 )
+
+// UpdateAuthProxyConfigParametersAllowedAuthMethods is one of the values below; a newer server may know more.
+type UpdateAuthProxyConfigParametersAllowedAuthMethods string
+
+// The values of UpdateAuthProxyConfigParametersAllowedAuthMethods.
+const (
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsEmail    UpdateAuthProxyConfigParametersAllowedAuthMethods = "email"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsSMS      UpdateAuthProxyConfigParametersAllowedAuthMethods = "sms"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsPasskey  UpdateAuthProxyConfigParametersAllowedAuthMethods = "passkey"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsWallet   UpdateAuthProxyConfigParametersAllowedAuthMethods = "wallet"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsGoogle   UpdateAuthProxyConfigParametersAllowedAuthMethods = "google"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsApple    UpdateAuthProxyConfigParametersAllowedAuthMethods = "apple"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsFacebook UpdateAuthProxyConfigParametersAllowedAuthMethods = "facebook"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsX        UpdateAuthProxyConfigParametersAllowedAuthMethods = "x"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsDiscord  UpdateAuthProxyConfigParametersAllowedAuthMethods = "discord"
+)
+
+// WalletKitSettingsEnabledSocialProviders is one of the values below; a newer server may know more.
+type WalletKitSettingsEnabledSocialProviders string
+
+// The values of WalletKitSettingsEnabledSocialProviders.
+const (
+	WalletKitSettingsEnabledSocialProvidersGoogle   WalletKitSettingsEnabledSocialProviders = "google"
+	WalletKitSettingsEnabledSocialProvidersApple    WalletKitSettingsEnabledSocialProviders = "apple"
+	WalletKitSettingsEnabledSocialProvidersFacebook WalletKitSettingsEnabledSocialProviders = "facebook"
+	WalletKitSettingsEnabledSocialProvidersX        WalletKitSettingsEnabledSocialProviders = "x"
+	WalletKitSettingsEnabledSocialProvidersDiscord  WalletKitSettingsEnabledSocialProviders = "discord"
+)
