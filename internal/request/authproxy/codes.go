@@ -87,19 +87,19 @@ func sendCode[R any](c *call, activityType string, r *InitRequest) (reply R, err
 func (c *call) codeLength() int32 { return cmp.Or(c.config.OTPLength, 6) }
 
 // requireMethod refuses a way in that the configuration does not allow.
-func (c *call) requireMethod(any ...domain.AuthMethod) error {
-	if c.config.Allows(any...) {
+func (c *call) requireMethod(accepted ...domain.AuthMethod) error {
+	if c.config.Allows(accepted...) {
 		return nil
 	}
 	return fault.New(fault.PermissionDenied, fault.ReasonForbidden,
-		"the auth proxy of this organization does not let users in by %s; update_auth_proxy_config sets allowedAuthMethods", methods(any))
+		"the auth proxy of this organization does not let users in by %s; update_auth_proxy_config sets allowedAuthMethods", methods(accepted))
 }
 
-func methods(any []domain.AuthMethod) string {
-	if len(any) > 1 {
+func methods(accepted []domain.AuthMethod) string {
+	if len(accepted) > 1 {
 		return "a login at another site"
 	}
-	return string(any[0])
+	return string(accepted[0])
 }
 
 // VerifyRequest brings a code back.

@@ -127,8 +127,12 @@ func newKey(t testing.TB) *clientKey {
 	if err != nil {
 		t.Fatal(err)
 	}
-	point := elliptic.MarshalCompressed(elliptic.P256(), key.X, key.Y)
-	return &clientKey{key, hex.EncodeToString(point)}
+	point, err := key.PublicKey.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compressed := append([]byte{2 + point[64]&1}, point[1:33]...)
+	return &clientKey{key, hex.EncodeToString(compressed)}
 }
 
 // sign signs what a token is used for.

@@ -99,8 +99,8 @@ func (c *call) checkMethods(r *SignUpRequest) error {
 			need = append(need, []domain.AuthMethod{domain.MethodWallet})
 		}
 	}
-	for _, any := range need {
-		if err := c.requireMethod(any...); err != nil {
+	for _, accepted := range need {
+		if err := c.requireMethod(accepted...); err != nil {
 			return err
 		}
 	}

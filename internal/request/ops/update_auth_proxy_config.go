@@ -36,9 +36,9 @@ type UpdateAuthProxyConfigParams struct {
 	EmailAuthTemplateID     string  `json:"emailAuthTemplateId,omitzero" check:"max=256,unsampled" doc:"Name of a template of the hosted service. Templates are the operator's files here: leave it out."`
 	OTPTemplateID           string  `json:"otpTemplateId,omitzero" check:"max=256,unsampled" doc:"The same, for messages with codes: leave it out."`
 
-	EmailCustomizationParams *EmailCustomization `json:"emailCustomizationParams,omitzero" doc:"How mails look; replaces all of it."`
-	SMSCustomizationParams   *SMSCustomization   `json:"smsCustomizationParams,omitzero" doc:"What short messages say."`
-	WalletKitSettings        *WalletKitSettings  `json:"walletKitSettings,omitzero" doc:"What pages are told about logins at other sites; replaces all of it."`
+	EmailCustomizationParams *AuthProxyMail     `json:"emailCustomizationParams,omitzero" doc:"How mails look; replaces all of it."`
+	SMSCustomizationParams   *SMSCustomization  `json:"smsCustomizationParams,omitzero" doc:"What short messages say."`
+	WalletKitSettings        *WalletKitSettings `json:"walletKitSettings,omitzero" doc:"What pages are told about logins at other sites; replaces all of it."`
 
 	OTPExpirationSeconds               int32 `json:"otpExpirationSeconds,omitzero" check:"min=1,max=600" doc:"How long a code lasts; 300 at first."`
 	VerificationTokenExpirationSeconds int32 `json:"verificationTokenExpirationSeconds,omitzero" check:"min=1,max=86400" doc:"How long the proof of a contact lasts; 3600 at first."`
@@ -50,6 +50,15 @@ type UpdateAuthProxyConfigParams struct {
 	SocialLinkingClientIDs                    []string `json:"socialLinkingClientIds,omitzero" check:"max=20,unsampled" doc:"Not served: accounts are not linked by an address that another site vouches for. Leave it out."`
 	CaptchaEnabled                            *bool    `json:"captchaEnabled,omitzero" check:"unsampled" doc:"Not served: what bounds abuse is authProxy.limits of the operator. Leave it out, or false."`
 }
+
+// AuthProxyMail says how the proxy's mails look.
+type AuthProxyMail struct {
+	AppName string `json:"appName,omitzero" check:"label" doc:"Name of the app, as mails show it; the organization's when absent."`
+	EmailLook
+}
+
+// Check refuses what cannot be shown.
+func (c *AuthProxyMail) Check(problems *schema.Problems) { c.EmailLook.check(problems) }
 
 // WalletKitSettings is what pages are told about logins at other sites.
 type WalletKitSettings struct {
