@@ -952,6 +952,23 @@ type DeleteWebhookEndpointResult struct {
 	EndpointID string `json:"endpointId"`
 }
 
+// DisableAuthProxy submits disable_auth_proxy: refuse all requests to the auth proxy. Its
+// configuration and the id of it stay for when it is enabled again.
+func (c *Client) DisableAuthProxy(ctx context.Context, p DisableAuthProxyParameters) (*DisableAuthProxyResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.DisableAuthProxy], to be sent as often as needed.
+func (p DisableAuthProxyParameters) Prepare(c *Client) (*Prepared[DisableAuthProxyResult], error) {
+	return prepare[DisableAuthProxyResult](c, "disable_auth_proxy", "ACTIVITY_TYPE_DISABLE_AUTH_PROXY", "disableAuthProxyResult", p)
+}
+
+// DisableAuthProxyParameters are the parameters of [Client.DisableAuthProxy].
+type DisableAuthProxyParameters struct{}
+
+// DisableAuthProxyResult is the result of [Client.DisableAuthProxy].
+type DisableAuthProxyResult struct{}
+
 // EmailAuth submits email_auth: mail a user an API key that expires, sealed to a key of
 // the client.
 func (c *Client) EmailAuth(ctx context.Context, p EmailAuthParameters) (*EmailAuthResult, *Activity, error) {
@@ -991,6 +1008,28 @@ type EmailAuthResult struct {
 	UserID string `json:"userId"`
 	// Id of the key, which is mailed.
 	APIKeyID string `json:"apiKeyId"`
+}
+
+// EnableAuthProxy submits enable_auth_proxy: let pages sign users up and log them in
+// through the auth proxy, without a back end. The feature FEATURE_NAME_AUTH_PROXY then
+// has the id of its configuration.
+func (c *Client) EnableAuthProxy(ctx context.Context, p EnableAuthProxyParameters) (*EnableAuthProxyResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.EnableAuthProxy], to be sent as often as needed.
+func (p EnableAuthProxyParameters) Prepare(c *Client) (*Prepared[EnableAuthProxyResult], error) {
+	return prepare[EnableAuthProxyResult](c, "enable_auth_proxy", "ACTIVITY_TYPE_ENABLE_AUTH_PROXY", "enableAuthProxyResult", p)
+}
+
+// EnableAuthProxyParameters are the parameters of [Client.EnableAuthProxy].
+type EnableAuthProxyParameters struct{}
+
+// EnableAuthProxyResult is the result of [Client.EnableAuthProxy].
+type EnableAuthProxyResult struct {
+	// Id by which the votes of the proxy are known. It is no user: no operation on users
+	// reaches it.
+	UserID string `json:"userId"`
 }
 
 // ExportPrivateKey submits export_private_key: export a private key, encrypted to a key
@@ -1806,6 +1845,69 @@ type StampLoginResult struct {
 	// Signed session, as a JWT. Requests are stamped with the key; the session itself
 	// authenticates nothing.
 	Session string `json:"session"`
+}
+
+// UpdateAuthProxyConfig submits update_auth_proxy_config: change the configuration of the
+// auth proxy. What is left out stays as it is.
+func (c *Client) UpdateAuthProxyConfig(ctx context.Context, p UpdateAuthProxyConfigParameters) (*UpdateAuthProxyConfigResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.UpdateAuthProxyConfig], to be sent as often as needed.
+func (p UpdateAuthProxyConfigParameters) Prepare(c *Client) (*Prepared[UpdateAuthProxyConfigResult], error) {
+	return prepare[UpdateAuthProxyConfigResult](c, "update_auth_proxy_config", "ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG", "updateAuthProxyConfigResult", p)
+}
+
+// UpdateAuthProxyConfigParameters are the parameters of [Client.UpdateAuthProxyConfig].
+type UpdateAuthProxyConfigParameters struct {
+	// Origins of the pages that may call the proxy, as browsers write them; * for all.
+	// Optional.
+	AllowedOrigins []string `json:"allowedOrigins,omitzero"`
+	// Ways in which users sign up and log in. Optional.
+	AllowedAuthMethods []UpdateAuthProxyConfigParametersAllowedAuthMethods `json:"allowedAuthMethods,omitzero"`
+	// Address that mails are from, if the operator's mail server lets it; empty for the
+	// operator's. Optional.
+	SendFromEmailAddress *string `json:"sendFromEmailAddress,omitzero"`
+	// Name that mails are from; empty for the operator's. Optional.
+	SendFromEmailSenderName *string `json:"sendFromEmailSenderName,omitzero"`
+	// Address that answers go to; empty for none. Optional.
+	ReplyToEmailAddress *string `json:"replyToEmailAddress,omitzero"`
+	// Name of a template of the hosted service. Templates are the operator's files here:
+	// leave it out. Optional.
+	EmailAuthTemplateID string `json:"emailAuthTemplateId,omitzero"`
+	// The same, for messages with codes: leave it out. Optional.
+	OTPTemplateID string `json:"otpTemplateId,omitzero"`
+	// How mails look; replaces all of it. Optional.
+	EmailCustomizationParams *AuthProxyMail `json:"emailCustomizationParams,omitzero"`
+	// What short messages say. Optional.
+	SMSCustomizationParams *SMSCustomization `json:"smsCustomizationParams,omitzero"`
+	// What pages are told about logins at other sites; replaces all of it. Optional.
+	WalletKitSettings *WalletKitSettings `json:"walletKitSettings,omitzero"`
+	// How long a code lasts; 300 at first. Optional.
+	OTPExpirationSeconds int32 `json:"otpExpirationSeconds,omitzero"`
+	// How long the proof of a contact lasts; 3600 at first. Optional.
+	VerificationTokenExpirationSeconds int32 `json:"verificationTokenExpirationSeconds,omitzero"`
+	// How long a login lasts; 900 at first. Optional.
+	SessionExpirationSeconds int32 `json:"sessionExpirationSeconds,omitzero"`
+	// Whether codes have letters; at first they have not. Optional.
+	OTPAlphanumeric *bool `json:"otpAlphanumeric,omitzero"`
+	// Length of a code; 6 at first. Optional.
+	OTPLength int32 `json:"otpLength,omitzero"`
+	// Whether an account is found by an e-mail address or a phone number only with a token
+	// that proves it. Optional.
+	VerificationTokenRequiredForGetAccountPii *bool `json:"verificationTokenRequiredForGetAccountPii,omitzero"`
+	// Not served: accounts are not linked by an address that another site vouches for. Leave
+	// it out. Optional.
+	SocialLinkingClientIDs []string `json:"socialLinkingClientIds,omitzero"`
+	// Not served: what bounds abuse is authProxy.limits of the operator. Leave it out, or
+	// false. Optional.
+	CaptchaEnabled *bool `json:"captchaEnabled,omitzero"`
+}
+
+// UpdateAuthProxyConfigResult is the result of [Client.UpdateAuthProxyConfig].
+type UpdateAuthProxyConfigResult struct {
+	// Id of the configuration.
+	ConfigID string `json:"configId"`
 }
 
 // UpdateOrganizationName submits update_organization_name: rename the organization. Only

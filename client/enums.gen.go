@@ -282,6 +282,65 @@ const (
 	TransactionTypeBitcoin  TransactionType = "TRANSACTION_TYPE_BITCOIN"
 )
 
+// UpdateAuthProxyConfigParametersAllowedAuthMethods is one of the values below; a newer server may know more.
+type UpdateAuthProxyConfigParametersAllowedAuthMethods string
+
+// The values of UpdateAuthProxyConfigParametersAllowedAuthMethods.
+const (
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsEmail    UpdateAuthProxyConfigParametersAllowedAuthMethods = "email"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsSMS      UpdateAuthProxyConfigParametersAllowedAuthMethods = "sms"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsPasskey  UpdateAuthProxyConfigParametersAllowedAuthMethods = "passkey"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsWallet   UpdateAuthProxyConfigParametersAllowedAuthMethods = "wallet"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsGoogle   UpdateAuthProxyConfigParametersAllowedAuthMethods = "google"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsApple    UpdateAuthProxyConfigParametersAllowedAuthMethods = "apple"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsFacebook UpdateAuthProxyConfigParametersAllowedAuthMethods = "facebook"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsX        UpdateAuthProxyConfigParametersAllowedAuthMethods = "x"
+	UpdateAuthProxyConfigParametersAllowedAuthMethodsDiscord  UpdateAuthProxyConfigParametersAllowedAuthMethods = "discord"
+)
+
+// VelocityControlAggregationMethod is one of the values below; a newer server may know more.
+type VelocityControlAggregationMethod string
+
+// The values of VelocityControlAggregationMethod.
+const (
+	VelocityControlAggregationMethodSum   VelocityControlAggregationMethod = "VELOCITY_CONTROL_AGGREGATION_METHOD_SUM"
+	VelocityControlAggregationMethodCount VelocityControlAggregationMethod = "VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT"
+)
+
+// VelocityControlAggregationOperator is one of the values below; a newer server may know more.
+type VelocityControlAggregationOperator string
+
+// The values of VelocityControlAggregationOperator.
+const (
+	VelocityControlAggregationOperatorLessThan           VelocityControlAggregationOperator = "VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN"
+	VelocityControlAggregationOperatorLessThanOrEqual    VelocityControlAggregationOperator = "VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL"
+	VelocityControlAggregationOperatorEqual              VelocityControlAggregationOperator = "VELOCITY_CONTROL_AGGREGATION_OPERATOR_EQUAL"
+	VelocityControlAggregationOperatorGreaterThanOrEqual VelocityControlAggregationOperator = "VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN_OR_EQUAL"
+	VelocityControlAggregationOperatorGreaterThan        VelocityControlAggregationOperator = "VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN"
+)
+
+// VelocityUnit is one of the values below; a newer server may know more.
+type VelocityUnit string
+
+// The values of VelocityUnit.
+const (
+	VelocityUnitDay   VelocityUnit = "DAY"
+	VelocityUnitWeek  VelocityUnit = "WEEK"
+	VelocityUnitMonth VelocityUnit = "MONTH"
+)
+
+// WalletKitSettingsEnabledSocialProviders is one of the values below; a newer server may know more.
+type WalletKitSettingsEnabledSocialProviders string
+
+// The values of WalletKitSettingsEnabledSocialProviders.
+const (
+	WalletKitSettingsEnabledSocialProvidersGoogle   WalletKitSettingsEnabledSocialProviders = "google"
+	WalletKitSettingsEnabledSocialProvidersApple    WalletKitSettingsEnabledSocialProviders = "apple"
+	WalletKitSettingsEnabledSocialProvidersFacebook WalletKitSettingsEnabledSocialProviders = "facebook"
+	WalletKitSettingsEnabledSocialProvidersX        WalletKitSettingsEnabledSocialProviders = "x"
+	WalletKitSettingsEnabledSocialProvidersDiscord  WalletKitSettingsEnabledSocialProviders = "discord"
+)
+
 // WebhookState is one of the values below; a newer server may know more.
 type WebhookState string
 

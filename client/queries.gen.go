@@ -296,6 +296,24 @@ type GetUserReply struct {
 	User User `json:"user"`
 }
 
+// GetVelocityControl asks get_velocity_control: read a limit over time; what it has
+// counted is at /latchkey/v1/controls.
+func (c *Client) GetVelocityControl(ctx context.Context, q GetVelocityControlRequest) (*GetVelocityControlReply, error) {
+	return ask[GetVelocityControlReply](ctx, c, "/public/v1/query/get_velocity_control", q)
+}
+
+// GetVelocityControlRequest is what [Client.GetVelocityControl] asks.
+type GetVelocityControlRequest struct {
+	// Control to read.
+	VelocityControlID string `json:"velocityControlId"`
+}
+
+// GetVelocityControlReply is the reply to [Client.GetVelocityControl].
+type GetVelocityControlReply struct {
+	// The control.
+	VelocityControl VelocityControl `json:"velocityControl"`
+}
+
 // GetWallet asks get_wallet: read one wallet.
 func (c *Client) GetWallet(ctx context.Context, q GetWalletRequest) (*GetWalletReply, error) {
 	return ask[GetWalletReply](ctx, c, "/public/v1/query/get_wallet", q)
@@ -505,6 +523,26 @@ type ListUsersReply struct {
 	Users []User `json:"users"`
 }
 
+// ListVelocityControls asks list_velocity_controls: read the limits over time of the
+// organization, a page at a time.
+func (c *Client) ListVelocityControls(ctx context.Context, q ListVelocityControlsRequest) (*ListVelocityControlsReply, error) {
+	return ask[ListVelocityControlsReply](ctx, c, "/public/v1/query/list_velocity_controls", q)
+}
+
+// ListVelocityControlsRequest is what [Client.ListVelocityControls] asks.
+type ListVelocityControlsRequest struct {
+	// Which page. Optional.
+	PaginationOptions *Pagination `json:"paginationOptions,omitzero"`
+}
+
+// ListVelocityControlsReply is the reply to [Client.ListVelocityControls].
+type ListVelocityControlsReply struct {
+	// Controls in the order of creation.
+	VelocityControls []VelocityControl `json:"velocityControls"`
+	// Where the page is in the list.
+	PageInfo PageInfo `json:"pageInfo"`
+}
+
 // ListVerifiedSuborgs asks list_verified_suborgs: list the ids of sub-organizations in
 // which a user has proved an e-mail address or a phone number.
 func (c *Client) ListVerifiedSuborgs(ctx context.Context, q ListVerifiedSuborgsRequest) (*ListVerifiedSuborgsReply, error) {
@@ -625,8 +663,9 @@ type BacktestReply struct {
 	Skipped int32 `json:"skipped"`
 	// Activities that would have gone another way, the oldest first.
 	Different []Difference `json:"different"`
-	// Whether there is more, and where.
-	PageInfo BacktestPage `json:"pageInfo"`
+	// Whether there are more activities, and where: a page without differences can have a
+	// next one.
+	PageInfo PageInfo `json:"pageInfo"`
 }
 
 // Explain asks explain: tell what would become of an activity, and why; nothing is
@@ -664,6 +703,8 @@ type ExplainReply struct {
 	Policies []ExplainedPolicy `json:"policies"`
 	// Whose vote would still count, where it would wait.
 	CanApprove []ExplainedVoter `json:"canApprove"`
+	// Velocity controls that policies read, or that would count the activity. Optional.
+	Controls []ControlEvaluation `json:"controls,omitzero"`
 }
 
 // Receipt asks receipt: prove that an activity is in the log, in a form that can be
@@ -684,6 +725,60 @@ type ReceiptRequest struct {
 type ReceiptReply struct {
 	// The receipt; latchkey audit receipt verifies it offline.
 	Receipt ReceiptView `json:"receipt"`
+}
+
+// Events asks events: read what happened to activities, in the order in which it did,
+// from any place on.
+func (c *Client) Events(ctx context.Context, q EventsRequest) (*EventsReply, error) {
+	return ask[EventsReply](ctx, c, "/latchkey/v1/events", q)
+}
+
+// EventsRequest is what [Client.Events] asks.
+type EventsRequest struct {
+	// Cursor of the last event that was seen, or now; from the first event when absent.
+	// Optional.
+	After string `json:"after,omitzero"`
+	// At most so many events; 100 when absent. A stream has no end. Optional.
+	Limit int32 `json:"limit,omitzero"`
+	// Events of the organization's sub-organizations too, deleted ones included. Optional.
+	IncludeSubOrganizations bool `json:"includeSubOrganizations,omitzero"`
+	// Only of activities of these types. Optional.
+	Types []string `json:"types,omitzero"`
+	// Only of activities that came to these statuses. Optional.
+	Statuses []ActivityStatus `json:"statuses,omitzero"`
+}
+
+// EventsReply is the reply to [Client.Events].
+type EventsReply struct {
+	// Events, in the order of the log.
+	Events []EventView `json:"events"`
+	// Where to go on: after the last event, and after what filters left out. There is no more
+	// for now when it is the one that was sent.
+	Cursor string `json:"cursor"`
+}
+
+// Controls asks controls: read what velocity controls have counted, and what they leave.
+func (c *Client) Controls(ctx context.Context, q ControlsRequest) (*ControlsReply, error) {
+	return ask[ControlsReply](ctx, c, "/latchkey/v1/controls", q)
+}
+
+// ControlsRequest is what [Client.Controls] asks.
+type ControlsRequest struct {
+	// Only this control; all when absent. Optional.
+	Identifier string `json:"identifier,omitzero"`
+	// Most groups to return; 10 when absent. Optional.
+	Limit uint64 `json:"limit,omitzero,string"`
+	// Return what follows this cursor, the endCursor of a page. Optional.
+	After string `json:"after,omitzero"`
+}
+
+// ControlsReply is the reply to [Client.Controls].
+type ControlsReply struct {
+	// Controls in the order of creation; of a control whose groups fill the page the next
+	// page has more.
+	Controls []CountedControl `json:"controls"`
+	// Where the page is in the list of all groups.
+	PageInfo PageInfo `json:"pageInfo"`
 }
 
 // TestWebhookEndpoint asks test_webhook_endpoint: send a signed test event to a webhook

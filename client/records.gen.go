@@ -102,6 +102,21 @@ type AttestationParameters struct {
 	Transports []AuthenticatorTransport `json:"transports"`
 }
 
+// AuthProxyMail is a record that operations share.
+type AuthProxyMail struct {
+	// Name of the app, as mails show it; the organization's when absent. Optional.
+	AppName string `json:"appName,omitzero"`
+	// Picture to show; an https URL. Optional.
+	LogoURL string `json:"logoUrl,omitzero"`
+	// Link to show; %s stands for the secret. Optional.
+	MagicLinkTemplate string `json:"magicLinkTemplate,omitzero"`
+	// JSON object of texts for the operator's own templates. Optional.
+	TemplateVariables string `json:"templateVariables,omitzero"`
+	// Name of a template of the hosted service. Templates are the operator's files here:
+	// leave it out. Optional.
+	TemplateID string `json:"templateId,omitzero"`
+}
+
 // Authenticator is a record that operations share.
 type Authenticator struct {
 	// How the authenticator can be reached.
@@ -1127,6 +1142,16 @@ type WalletAccountParameters struct {
 	AddressFormat AddressFormat `json:"addressFormat"`
 	// Human-readable name, unique in the wallet. Optional.
 	Name string `json:"name,omitzero"`
+}
+
+// WalletKitSettings is a record that operations share.
+type WalletKitSettings struct {
+	// Sites to log in at, in place of those among the allowed methods. Optional.
+	EnabledSocialProviders []WalletKitSettingsEnabledSocialProviders `json:"enabledSocialProviders,omitzero"`
+	// Client id at each site, by its name. Optional.
+	OAuthClientIDs jsontext.Value `json:"oauthClientIds,omitzero"`
+	// Where the sites send users back to. Optional.
+	OAuthRedirectURL string `json:"oauthRedirectUrl,omitzero"`
 }
 
 // WebhookEndpoint is a record that operations share.
