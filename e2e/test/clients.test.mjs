@@ -308,6 +308,7 @@ describe(`clients on ${storeName}`, () => {
         shape.configs(configs);
         assert.deepEqual(configs.quorum, { threshold: 1, userIds: [dev.userId] });
         assert.deepEqual(configs.features.map((f) => f.name).sort(), [
+          'FEATURE_NAME_AUTH_PROXY',
           'FEATURE_NAME_EMAIL_AUTH',
           'FEATURE_NAME_EMAIL_RECOVERY',
           'FEATURE_NAME_OTP_EMAIL_AUTH',
