@@ -167,6 +167,33 @@ describe(`examples on ${storeName}`, () => {
     assert.equal((await ask(request, newKey())).status, 401);
   });
 
+  it('controls by hand, with a published stamper', async () => {
+    const { dev } = held;
+    const root = rootUser();
+    const { velocityControlId } = await root.run('createVelocityControl', {
+      name: 'Ether of a day',
+      identifier: 'daily_ether',
+      dataSource: { chainAssetTransfer: { definition: [{ caip19: 'eip155:1/slip44:60', decimals: '18' }] } },
+      aggregation: {
+        method: 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM',
+        operator: 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL',
+        threshold: '2',
+        window: { rolling: { duration: '86400' } },
+        groupBy: { organization: {} },
+      },
+    });
+    const request = { organizationId: dev.organizationId, identifier: 'daily_ether' };
+    const ask = async (asked, key = held.rootKey) => {
+      const body = JSON.stringify(asked);
+      return send({ url: `${dev.baseUrl}/latchkey/v1/controls`, body, stamp: await new ApiKeyStamper(key).stamp(body) });
+    };
+    const { controls } = await exchanged(request, async () => (await ask(request)).reply);
+    assert.deepEqual(controls.map((c) => [c.velocityControlId, c.unreadable]), [[velocityControlId, '0']]);
+    assert.equal((await ask({ ...request, identifier: 'other' })).status, 404);
+    assert.equal((await ask(request, newKey())).status, 401);
+    await root.run('deleteVelocityControl', { velocityControlId });
+  });
+
   it('events and their stream by hand, with a published stamper', async () => {
     const { dev } = held;
     const activity = await rootUser().client.submit('createUserTag', { userTagName: 'told', userIds: [] });

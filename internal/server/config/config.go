@@ -223,7 +223,7 @@ type Dev struct {
 	LoopbackWebhooks bool
 	// Resolver resolves the names of webhook endpoints; nil: the system's. Tests set
 	// it.
-	Resolver *net.Resolver
+	Resolver *net.Resolver `json:"-"`
 }
 
 // Default is what an empty file means, but for relative paths, which [Load] and
