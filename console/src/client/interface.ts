@@ -50,6 +50,14 @@ export type AttestationResponse = {
   transports?: Array<'AUTHENTICATOR_TRANSPORT_BLE' | 'AUTHENTICATOR_TRANSPORT_INTERNAL' | 'AUTHENTICATOR_TRANSPORT_NFC' | 'AUTHENTICATOR_TRANSPORT_USB' | 'AUTHENTICATOR_TRANSPORT_HYBRID'>;
 };
 
+export type AuthProxyMail = {
+  appName?: string;
+  logoUrl?: string;
+  magicLinkTemplate?: string;
+  templateId?: string;
+  templateVariables?: string;
+};
+
 export type Authenticator = {
   aaguid: string;
   attestationType: string;
@@ -74,6 +82,16 @@ export type AuthenticatorParamsV2 = {
   attestation: AttestationParams;
   authenticatorName: string;
   challenge: string;
+};
+
+export type BacktestPosition = {
+  after?: string;
+  limit?: string;
+};
+
+export type BothExplanations = {
+  after: ExplainReply;
+  before: ExplainReply;
 };
 
 export type ClientExtensionResult = {
@@ -112,6 +130,37 @@ export type ContractInterfaceReference = {
   smartContractInterfaceId: string;
 };
 
+export type ControlEvaluation = {
+  after?: string;
+  groupId?: string;
+  holds: boolean;
+  identifier: string;
+  left?: string;
+  number?: string;
+  unreadable?: string;
+  used?: string;
+  velocityControlId: string;
+};
+
+export type ControlFinding = {
+  code: string;
+  message: string;
+};
+
+export type CountedControl = {
+  groups: Array<CountedGroup>;
+  identifier: string;
+  unreadable: string;
+  velocityControlId: string;
+};
+
+export type CountedGroup = {
+  groupId: string;
+  left?: string;
+  nextMs?: string;
+  used: string;
+};
+
 export type CreateWalletParams = {
   accounts: Array<AccountParams>;
   mnemonicLength?: 12 | 15 | 18 | 21 | 24;
@@ -136,6 +185,15 @@ export type Credential = {
 
 export type CredentialProps = {
   rk?: boolean;
+};
+
+export type Difference = {
+  activityId: string;
+  after: 'ALLOW' | 'DENY' | 'PENDING';
+  before: 'ALLOW' | 'DENY' | 'PENDING';
+  explanation: BothExplanations;
+  status: 'ACTIVITY_STATUS_CREATED' | 'ACTIVITY_STATUS_PENDING' | 'ACTIVITY_STATUS_COMPLETED' | 'ACTIVITY_STATUS_FAILED' | 'ACTIVITY_STATUS_CONSENSUS_NEEDED' | 'ACTIVITY_STATUS_REJECTED' | 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
+  type: string;
 };
 
 export type EmailAuthCustomization = {
@@ -182,6 +240,23 @@ export type Error = {
   details: Array<Record<string, unknown>>;
   message: string;
   turnkeyErrorCode?: string;
+};
+
+export type EventView = {
+  activity: View;
+  cursor: string;
+  eventId: string;
+  eventType: 'ACTIVITY_UPDATES';
+  organizationId: string;
+};
+
+export type ExplainReply = {
+  canApprove: Array<ExplainedVoter>;
+  controls?: Array<ControlEvaluation>;
+  outcome: 'ALLOW' | 'DENY' | 'PENDING';
+  policies: Array<ExplainedPolicy>;
+  reason: string;
+  rootQuorum: ExplainedQuorum;
 };
 
 export type ExplainedPolicy = {
@@ -267,9 +342,24 @@ export type KeyValue = {
   value: string;
 };
 
+export type ListedWebhookEndpoint = {
+  endpointId: string;
+  isActive: boolean;
+  lastDeliveredMs?: string;
+  lastError?: string;
+  name: string;
+  organizationId: string;
+  state: 'DELIVERING' | 'RETRYING' | 'PAUSED' | 'SWITCHED_OFF';
+  subscriptions: Array<WebhookSubscription>;
+  url: string;
+  waiting: number;
+};
+
 export type MfaPolicy = {
   mfaPolicyId: string;
 };
+
+export type Nothing = Record<string, unknown>;
 
 export type OauthProvider = {
   audience: string;
@@ -315,6 +405,13 @@ export type P256APIKeyParams = {
   apiKeyName: string;
   expirationSeconds?: string;
   publicKey: string;
+};
+
+export type PageInfo = {
+  endCursor?: string;
+  hasNextPage: boolean;
+  hasPreviousPage: boolean;
+  startCursor?: string;
 };
 
 export type Pagination = {
@@ -551,6 +648,79 @@ export type UserParamsV4 = {
   userTags?: Array<string>;
 };
 
+export type VelocityActivity = {
+  activityType: string;
+};
+
+export type VelocityAggregation = {
+  groupBy: VelocityGroupBy;
+  method: 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM' | 'VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT';
+  operator: 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN' | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL' | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_EQUAL' | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN_OR_EQUAL' | 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_GREATER_THAN';
+  threshold: string;
+  window: VelocityWindow;
+};
+
+export type VelocityAsset = {
+  caip19: string;
+  decimals: string;
+};
+
+export type VelocityCalendar = {
+  timezone: string;
+  unit: 'DAY' | 'WEEK' | 'MONTH';
+};
+
+export type VelocityControl = {
+  aggregation: VelocityAggregation;
+  createdAt: Timestamp;
+  dataSource: VelocityDataSource;
+  identifier: string;
+  name: string;
+  organizationId: string;
+  updatedAt: Timestamp;
+  velocityControlId: string;
+};
+
+export type VelocityDataSource = {
+  activityExecution?: VelocityExecutions;
+  chainAssetTransfer?: VelocityTransfers;
+};
+
+export type VelocityExecutions = {
+  filter?: VelocityFilter;
+};
+
+export type VelocityFilter = {
+  activity?: Array<VelocityActivity>;
+};
+
+export type VelocityGroupBy = {
+  organization?: Nothing;
+  user?: Nothing;
+  wallet?: Nothing;
+};
+
+export type VelocityPhase = {
+  signature?: Nothing;
+  submission?: Nothing;
+};
+
+export type VelocityRolling = {
+  duration: string;
+};
+
+export type VelocityTransfers = {
+  definition: Array<VelocityAsset>;
+  filter?: VelocityFilter;
+  phase?: VelocityPhase;
+};
+
+export type VelocityWindow = {
+  calendar?: VelocityCalendar;
+  infinite?: Nothing;
+  rolling?: VelocityRolling;
+};
+
 export type View = {
   appProofs: Array<unknown>;
   canApprove: boolean;
@@ -571,6 +741,7 @@ export type View = {
 
 export type VoteEvaluation = {
   activityId: string;
+  controls?: Array<ControlEvaluation>;
   createdAt: Timestamp;
   id: string;
   organizationId: string;
@@ -617,17 +788,79 @@ export type WalletAccount = {
   walletId: string;
 };
 
+export type WalletKitSettings = {
+  enabledSocialProviders?: Array<'google' | 'apple' | 'facebook' | 'x' | 'discord'>;
+  oauthClientIds?: Record<string, unknown>;
+  oauthRedirectUrl?: string;
+};
+
+export type WebhookEndpoint = {
+  endpointId: string;
+  isActive: boolean;
+  name: string;
+  organizationId: string;
+  subscriptions: Array<WebhookSubscription>;
+  url: string;
+};
+
+export type WebhookSubscription = {
+  eventType: string;
+  filtersJson?: string;
+  isActive?: boolean;
+};
+
 export interface Queries {
+  backtest: { request: {
+    organizationId: string;
+    paginationOptions?: BacktestPosition;
+    policies: Array<SupposedPolicy>;
+    sinceMs?: string;
+  }; reply: {
+    different: Array<Difference>;
+    examined: number;
+    pageInfo: PageInfo;
+    skipped: number;
+  } };
+  controls: { request: {
+    after?: string;
+    identifier?: string;
+    limit?: string;
+    organizationId: string;
+  }; reply: {
+    controls: Array<CountedControl>;
+    pageInfo: PageInfo;
+  } };
+  events: { request: {
+    after?: string;
+    includeSubOrganizations?: boolean;
+    limit?: number;
+    organizationId: string;
+    statuses?: Array<'ACTIVITY_STATUS_CREATED' | 'ACTIVITY_STATUS_PENDING' | 'ACTIVITY_STATUS_COMPLETED' | 'ACTIVITY_STATUS_FAILED' | 'ACTIVITY_STATUS_CONSENSUS_NEEDED' | 'ACTIVITY_STATUS_REJECTED' | 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'>;
+    types?: Array<string>;
+  }; reply: {
+    cursor: string;
+    events: Array<EventView>;
+  } };
+  events_stream: { request: {
+    after?: string;
+    includeSubOrganizations?: boolean;
+    limit?: number;
+    organizationId: string;
+    statuses?: Array<'ACTIVITY_STATUS_CREATED' | 'ACTIVITY_STATUS_PENDING' | 'ACTIVITY_STATUS_COMPLETED' | 'ACTIVITY_STATUS_FAILED' | 'ACTIVITY_STATUS_CONSENSUS_NEEDED' | 'ACTIVITY_STATUS_REJECTED' | 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'>;
+    types?: Array<string>;
+  }; reply: unknown };
   explain: { request: {
+    activityId?: string;
     approvers?: Array<string>;
     organizationId: string;
-    parameters: Record<string, unknown>;
+    parameters?: Record<string, unknown>;
     policies?: Array<SupposedPolicy>;
     time?: string;
     timestampMs?: string;
-    type: string;
+    type?: string;
   }; reply: {
     canApprove: Array<ExplainedVoter>;
+    controls?: Array<ControlEvaluation>;
     outcome: 'ALLOW' | 'DENY' | 'PENDING';
     policies: Array<ExplainedPolicy>;
     reason: string;
@@ -639,6 +872,15 @@ export interface Queries {
     status?: 'ACTIVITY_STATUS_CREATED' | 'ACTIVITY_STATUS_PENDING' | 'ACTIVITY_STATUS_COMPLETED' | 'ACTIVITY_STATUS_FAILED' | 'ACTIVITY_STATUS_CONSENSUS_NEEDED' | 'ACTIVITY_STATUS_REJECTED' | 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
   }; reply: {
     receipt: ReceiptView;
+  } };
+  webhooks_test: { request: {
+    endpointId: string;
+    organizationId: string;
+  }; reply: {
+    delivered: boolean;
+    durationMs: number;
+    error?: string;
+    eventId: string;
   } };
   get_active_policies: { request: {
     organizationId: string;
@@ -739,6 +981,12 @@ export interface Queries {
   }; reply: {
     user: User;
   } };
+  get_velocity_control: { request: {
+    organizationId: string;
+    velocityControlId: string;
+  }; reply: {
+    velocityControl: VelocityControl;
+  } };
   get_wallet: { request: {
     organizationId: string;
     walletId: string;
@@ -813,6 +1061,13 @@ export interface Queries {
   }; reply: {
     users: Array<User>;
   } };
+  list_velocity_controls: { request: {
+    organizationId: string;
+    paginationOptions?: Pagination;
+  }; reply: {
+    pageInfo: PageInfo;
+    velocityControls: Array<VelocityControl>;
+  } };
   list_verified_suborgs: { request: {
     filterType?: 'NAME' | 'USERNAME' | 'EMAIL' | 'PHONE_NUMBER' | 'CREDENTIAL_ID' | 'PUBLIC_KEY' | 'OIDC_TOKEN' | 'OIDC_CLAIMS' | 'WALLET_ACCOUNT_ADDRESS';
     filterValue?: string;
@@ -834,6 +1089,11 @@ export interface Queries {
   }; reply: {
     wallets: Array<Wallet>;
   } };
+  list_webhook_endpoints: { request: {
+    organizationId: string;
+  }; reply: {
+    webhookEndpoints: Array<ListedWebhookEndpoint>;
+  } };
   whoami: { request: {
     organizationId: string;
   }; reply: {
@@ -846,8 +1106,13 @@ export interface Queries {
 
 // Of each query that is not where the others are, its path.
 export const ownPaths: Partial<Record<keyof Queries, string>> = {
+  backtest: '/latchkey/v1/backtest',
+  controls: '/latchkey/v1/controls',
+  events: '/latchkey/v1/events',
+  events_stream: '/latchkey/v1/events/stream',
   explain: '/latchkey/v1/explain',
   receipt: '/latchkey/v1/receipt',
+  webhooks_test: '/latchkey/v1/webhooks/test',
 };
 
 export interface Activities {
@@ -974,6 +1239,15 @@ export interface Activities {
   }; result: {
     userIds: Array<string>;
   } };
+  create_velocity_control: { parameters: {
+    aggregation: VelocityAggregation;
+    dataSource: VelocityDataSource;
+    identifier: string;
+    name: string;
+  }; result: {
+    findings?: Array<ControlFinding>;
+    velocityControlId: string;
+  } };
   create_wallet: { parameters: {
     accounts: Array<AccountParams>;
     mnemonicLength?: 12 | 15 | 18 | 21 | 24;
@@ -988,6 +1262,14 @@ export interface Activities {
     walletId: string;
   }; result: {
     addresses: Array<string>;
+  } };
+  create_webhook_endpoint: { parameters: {
+    name: string;
+    subscriptions: Array<WebhookSubscription>;
+    url: string;
+  }; result: {
+    endpointId: string;
+    webhookEndpoint: WebhookEndpoint;
   } };
   delete_api_keys: { parameters: {
     apiKeyIds: Array<string>;
@@ -1055,6 +1337,11 @@ export interface Activities {
   }; result: {
     userIds: Array<string>;
   } };
+  delete_velocity_control: { parameters: {
+    velocityControlId: string;
+  }; result: {
+    velocityControlId: string;
+  } };
   delete_wallet_accounts: { parameters: {
     deleteWithoutExport?: boolean;
     walletAccountIds: Array<string>;
@@ -1067,6 +1354,12 @@ export interface Activities {
   }; result: {
     walletIds: Array<string>;
   } };
+  delete_webhook_endpoint: { parameters: {
+    endpointId: string;
+  }; result: {
+    endpointId: string;
+  } };
+  disable_auth_proxy: { parameters: Record<string, unknown>; result: Record<string, unknown> };
   email_auth: { parameters: {
     apiKeyName?: string;
     email: string;
@@ -1079,6 +1372,9 @@ export interface Activities {
     targetPublicKey: string;
   }; result: {
     apiKeyId: string;
+    userId: string;
+  } };
+  enable_auth_proxy: { parameters: Record<string, unknown>; result: {
     userId: string;
   } };
   export_private_key: { parameters: {
@@ -1251,6 +1547,13 @@ export interface Activities {
   }; result: {
     features: Array<Feature>;
   } };
+  replay_webhook_endpoint: { parameters: {
+    after?: string;
+    endpointId: string;
+    sinceMs?: string;
+  }; result: {
+    endpointId: string;
+  } };
   set_ip_allowlist: { parameters: {
     enabled?: boolean;
     onEvaluationError?: 'ALLOW' | 'DENY';
@@ -1295,6 +1598,28 @@ export interface Activities {
     sessionProfileId?: string;
   }; result: {
     session: string;
+  } };
+  update_auth_proxy_config: { parameters: {
+    allowedAuthMethods?: Array<'email' | 'sms' | 'passkey' | 'wallet' | 'google' | 'apple' | 'facebook' | 'x' | 'discord'>;
+    allowedOrigins?: Array<string>;
+    captchaEnabled?: boolean;
+    emailAuthTemplateId?: string;
+    emailCustomizationParams?: AuthProxyMail;
+    otpAlphanumeric?: boolean;
+    otpExpirationSeconds?: number;
+    otpLength?: number;
+    otpTemplateId?: string;
+    replyToEmailAddress?: unknown | unknown;
+    sendFromEmailAddress?: unknown | unknown;
+    sendFromEmailSenderName?: unknown | unknown;
+    sessionExpirationSeconds?: number;
+    smsCustomizationParams?: SMSCustomization;
+    socialLinkingClientIds?: Array<string>;
+    verificationTokenExpirationSeconds?: number;
+    verificationTokenRequiredForGetAccountPii?: boolean;
+    walletKitSettings?: WalletKitSettings;
+  }; result: {
+    configId: string;
   } };
   update_organization_name: { parameters: {
     organizationName: string;
@@ -1369,6 +1694,15 @@ export interface Activities {
   }; result: {
     walletId: string;
   } };
+  update_webhook_endpoint: { parameters: {
+    endpointId: string;
+    isActive?: boolean;
+    name?: string;
+    url?: string;
+  }; result: {
+    endpointId: string;
+    webhookEndpoint: WebhookEndpoint;
+  } };
   verify_otp: { parameters: {
     encryptedOtpBundle: string;
     expirationSeconds?: string;
@@ -1396,8 +1730,10 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   create_sub_organization: ['ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8', 'createSubOrganizationResultV8'],
   create_user_tag: ['ACTIVITY_TYPE_CREATE_USER_TAG', 'createUserTagResult'],
   create_users: ['ACTIVITY_TYPE_CREATE_USERS_V4', 'createUsersResult'],
+  create_velocity_control: ['ACTIVITY_TYPE_CREATE_VELOCITY_CONTROL', 'createVelocityControlResult'],
   create_wallet: ['ACTIVITY_TYPE_CREATE_WALLET', 'createWalletResult'],
   create_wallet_accounts: ['ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS', 'createWalletAccountsResult'],
+  create_webhook_endpoint: ['ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', 'createWebhookEndpointResult'],
   delete_api_keys: ['ACTIVITY_TYPE_DELETE_API_KEYS', 'deleteApiKeysResult'],
   delete_authenticators: ['ACTIVITY_TYPE_DELETE_AUTHENTICATORS', 'deleteAuthenticatorsResult'],
   delete_oauth_providers: ['ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS', 'deleteOauthProvidersResult'],
@@ -1410,9 +1746,13 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   delete_sub_organization: ['ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION', 'deleteSubOrganizationResult'],
   delete_user_tags: ['ACTIVITY_TYPE_DELETE_USER_TAGS', 'deleteUserTagsResult'],
   delete_users: ['ACTIVITY_TYPE_DELETE_USERS', 'deleteUsersResult'],
+  delete_velocity_control: ['ACTIVITY_TYPE_DELETE_VELOCITY_CONTROL', 'deleteVelocityControlResult'],
   delete_wallet_accounts: ['ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS', 'deleteWalletAccountsResult'],
   delete_wallets: ['ACTIVITY_TYPE_DELETE_WALLETS', 'deleteWalletsResult'],
+  delete_webhook_endpoint: ['ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT', 'deleteWebhookEndpointResult'],
+  disable_auth_proxy: ['ACTIVITY_TYPE_DISABLE_AUTH_PROXY', 'disableAuthProxyResult'],
   email_auth: ['ACTIVITY_TYPE_EMAIL_AUTH_V3', 'emailAuthResult'],
+  enable_auth_proxy: ['ACTIVITY_TYPE_ENABLE_AUTH_PROXY', 'enableAuthProxyResult'],
   export_private_key: ['ACTIVITY_TYPE_EXPORT_PRIVATE_KEY', 'exportPrivateKeyResult'],
   export_secrets: ['ACTIVITY_TYPE_EXPORT_SECRETS', 'exportSecretsResult'],
   export_wallet: ['ACTIVITY_TYPE_EXPORT_WALLET', 'exportWalletResult'],
@@ -1434,12 +1774,14 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   reject_activity: ['ACTIVITY_TYPE_REJECT_ACTIVITY', 'rejectActivityResult'],
   remove_ip_allowlist: ['ACTIVITY_TYPE_REMOVE_IP_ALLOWLIST', 'removeIpAllowlistResult'],
   remove_organization_feature: ['ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE', 'removeOrganizationFeatureResult'],
+  replay_webhook_endpoint: ['ACTIVITY_TYPE_REPLAY_WEBHOOK_ENDPOINT', 'replayWebhookEndpointResult'],
   set_ip_allowlist: ['ACTIVITY_TYPE_SET_IP_ALLOWLIST', 'setIpAllowlistResult'],
   set_organization_feature: ['ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', 'setOrganizationFeatureResult'],
   sign_raw_payload: ['ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', 'signRawPayloadResult'],
   sign_raw_payloads: ['ACTIVITY_TYPE_SIGN_RAW_PAYLOADS', 'signRawPayloadsResult'],
   sign_transaction: ['ACTIVITY_TYPE_SIGN_TRANSACTION_V2', 'signTransactionResult'],
   stamp_login: ['ACTIVITY_TYPE_STAMP_LOGIN', 'stampLoginResult'],
+  update_auth_proxy_config: ['ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG', 'updateAuthProxyConfigResult'],
   update_organization_name: ['ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME', 'updateOrganizationNameResult'],
   update_policy: ['ACTIVITY_TYPE_UPDATE_POLICY_V2', 'updatePolicyResultV2'],
   update_private_key_tag: ['ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG', 'updatePrivateKeyTagResult'],
@@ -1450,5 +1792,6 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   update_user_phone_number: ['ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER', 'updateUserPhoneNumberResult'],
   update_user_tag: ['ACTIVITY_TYPE_UPDATE_USER_TAG', 'updateUserTagResult'],
   update_wallet: ['ACTIVITY_TYPE_UPDATE_WALLET', 'updateWalletResult'],
+  update_webhook_endpoint: ['ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT', 'updateWebhookEndpointResult'],
   verify_otp: ['ACTIVITY_TYPE_VERIFY_OTP_V2', 'verifyOtpResult'],
 };
