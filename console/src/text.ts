@@ -191,6 +191,7 @@ export const t = {
     afterwards: 'It counts from its creation on, and cannot be changed later. It takes effect where a policy reads it.',
     inPolicies: 'In policies',
     group: 'ID',
+    whole: 'The organization',
     of: (threshold: string) => `of ${threshold}`,
     left: (left: string) => `${left} left`,
     usedOf: (used: string, threshold: string) => `${used} of ${threshold} used`,

@@ -72,7 +72,7 @@ type Resource string
 // The resources in use.
 const (
 	ResourceAuth            Resource = "AUTH"
-	ResourceAuthProxy      Resource = "AUTH_PROXY"
+	ResourceAuthProxy       Resource = "AUTH_PROXY"
 	ResourceCredential      Resource = "CREDENTIAL"
 	ResourceInterface       Resource = "SMART_CONTRACT_INTERFACE"
 	ResourceOTP             Resource = "OTP"

@@ -268,10 +268,10 @@ func (t *attempt) decisionInput(budget *policy.Budget, a *domain.Activity, inten
 			}
 			return t.home.Users().Lookup(id)
 		},
-		Users:          func() ([]*domain.User, error) { return t.home.Users().List("", 0) },
-		Facts:          facts,
-		Budget:         budget,
-		Controls:       t.readMeter(a, facts, time.Time{}).Measure,
+		Users:    func() ([]*domain.User, error) { return t.home.Users().List("", 0) },
+		Facts:    facts,
+		Budget:   budget,
+		Controls: t.readMeter(a, facts, time.Time{}).Measure,
 	}, nil
 }
 

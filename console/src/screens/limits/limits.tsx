@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 
 import { book } from '../../book/book';
 import { type CountedControl, type CountedGroup, type Queries } from '../../client/interface';
-import { ask, decide, readOnly } from '../../session/session';
+import { ask, decide, organizationId, readOnly } from '../../session/session';
 import { t } from '../../text';
 import { Confirm } from '../../ui/confirm';
 import { useLive } from '../../ui/live';
@@ -73,7 +73,7 @@ function Limit({ control, counted, onChanged }: { control: Control; counted?: Co
 }
 
 function Group({ group, threshold }: { group: CountedGroup; threshold: string }) {
-  const known = book.value.names.get(group.groupId);
+  const known = group.groupId === organizationId.value ? t.limits.whole : book.value.names.get(group.groupId);
   const full = share(group.used, threshold);
   return (
     <li class="stack tight">
