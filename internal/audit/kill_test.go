@@ -3,7 +3,6 @@ package audit_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -161,6 +160,6 @@ func TestKillAtEveryWrite(t *testing.T) {
 		if kills < 8 {
 			t.Errorf("%d kills: this proves little", kills)
 		}
-		t.Log(fmt.Sprintf("%d kills, %d acknowledged activities, %d entries", kills, len(k.recorded), len(all)))
+		t.Logf("%d kills, %d acknowledged activities, %d entries", kills, len(k.recorded), len(all))
 	})
 }
