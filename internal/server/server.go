@@ -11,15 +11,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"latchkey/internal/console"
 	"latchkey/internal/domain"
@@ -29,20 +25,16 @@ import (
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/ledger"
 	"latchkey/internal/outbox"
-	"latchkey/internal/outbox/notify"
 	"latchkey/internal/proof/oidc"
-	"latchkey/internal/request/activity"
 	"latchkey/internal/request/api"
 	"latchkey/internal/request/authproxy"
 	"latchkey/internal/request/engine"
-	"latchkey/internal/request/openapi"
 	"latchkey/internal/request/ops"
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 	"latchkey/internal/store/postgres"
 	"latchkey/internal/store/sqlite"
 	"latchkey/internal/webhook"
-	"latchkey/internal/witness"
 )
 
 // Server is everything that listens.
@@ -108,100 +100,6 @@ func OpenImage(ctx context.Context, url string) (store.Image, error) {
 		return sqlite.OpenImage(ctx, path)
 	}
 	return postgres.OpenImage(ctx, url)
-}
-
-// Bound is what a server takes before it opens, or makes, anything: its
-// addresses, its certificate, its ways to send messages. A config whose server
-// could not start changes nothing.
-type Bound struct {
-	config      *config.Config
-	listeners   []net.Listener // all of them, the interface first
-	metrics     net.Listener   // nil: on the interface's
-	console     net.Listener   // the interface's, or its own
-	authProxy   net.Listener   // nil: on the interface's
-	certificate *tls.Certificate
-	router      *notify.Router
-	witnesses   []*witness.Client
-}
-
-// Bind listens, but nothing is answered yet.
-func Bind(c *config.Config) (_ *Bound, err error) {
-	b := &Bound{config: c}
-	defer func() {
-		if err != nil {
-			b.Close()
-		}
-	}()
-	if b.console, err = b.listen("listen", c.Listen); err != nil {
-		return nil, err
-	}
-	if c.Metrics.Listen != "" {
-		if b.metrics, err = b.listen("metrics.listen", c.Metrics.Listen); err != nil {
-			return nil, err
-		}
-	}
-	if c.Console.Enabled && c.Console.Listen != "" {
-		if b.console, err = b.listen("console.listen", c.Console.Listen); err != nil {
-			return nil, err
-		}
-	}
-	if c.AuthProxy.Listen != "" {
-		if b.authProxy, err = b.listen("authProxy.listen", c.AuthProxy.Listen); err != nil {
-			return nil, err
-		}
-	}
-	if c.TLS.Enabled() {
-		if b.certificate, err = loadCertificate(c.TLS); err != nil {
-			return nil, err
-		}
-	}
-	if b.witnesses, err = newWitnesses(&c.Log); err != nil {
-		return nil, err
-	}
-	b.router, err = newRouter(c)
-	return b, err
-}
-
-func (b *Bound) listen(setting, address string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", address)
-	if errors.Is(err, syscall.EADDRINUSE) && b.has(address) {
-		return nil, fmt.Errorf("%s: %s is in use, by another setting, which has the same port, or by another program; name another port: %w", setting, address, err)
-	}
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s: another program uses %s; stop it, or name another address (port 0 is any that is free): %w", setting, address, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", setting, err)
-	}
-	b.listeners = append(b.listeners, listener)
-	return listener, nil
-}
-
-// has reports whether the port of an address is that of a listener which is
-// bound already.
-func (b *Bound) has(address string) bool {
-	_, port, _ := net.SplitHostPort(address) // it was listened on
-	return slices.ContainsFunc(b.listeners, func(l net.Listener) bool {
-		return strconv.Itoa(l.Addr().(*net.TCPAddr).Port) == port
-	})
-}
-
-// Loopback reports whether only this machine can reach the interface.
-func (b *Bound) Loopback() bool { return b.listeners[0].Addr().(*net.TCPAddr).IP.IsLoopback() }
-
-// Close gives the addresses back. After the server has run it does nothing.
-func (b *Bound) Close() {
-	for _, listener := range b.listeners {
-		_ = listener.Close() // it may be closed already
-	}
-}
-
-func loadCertificate(c config.TLS) (*tls.Certificate, error) {
-	certificate, err := tls.LoadX509KeyPair(c.Certificate, c.Key)
-	if err != nil {
-		return nil, fmt.Errorf("loading the TLS certificate: %w", err)
-	}
-	return &certificate, nil
 }
 
 // New makes the server. The store, the keys and what is bound stay the caller's.
@@ -357,53 +255,6 @@ func (s *Server) ready(ctx context.Context) error {
 
 func notReady(why, cause error) error {
 	return fault.New(fault.Unavailable, fault.ReasonUnspecified, "not ready: %v", why).Because(cause)
-}
-
-func documents(catalog *activity.Catalog, keys KeyServices, version string) (map[string][]byte, error) {
-	description, err := openapi.Document(catalog, version)
-	if err != nil {
-		return nil, err
-	}
-	known, err := json.Marshal(wellKnown{
-		Version: version, SignerPublicKey: keys.ServerKeys.SignerPublicKey(), SessionPublicKey: keys.ServerKeys.SessionPublicKey(),
-		LogOrigin: keys.LogKeys.VerifierKeys().Names()[0], LogVerifierKeys: keys.LogKeys.VerifierKeys().Texts(),
-		LogEpochs: earlierEpochs(keys.Epochs),
-	})
-	if err != nil {
-		return nil, err
-	}
-	webhookKeys, err := keySet(keys.WebhookKeys)
-	if err != nil {
-		return nil, err
-	}
-	return map[string][]byte{"/openapi.json": description, "/.well-known/latchkey.json": known, api.WebhookKeysPath: webhookKeys}, nil
-}
-
-// wellKnown is what clients need to know to trust this server's signatures.
-type wellKnown struct {
-	Version          string `json:"version"`
-	SignerPublicKey  string `json:"signerPublicKey"`
-	SessionPublicKey string `json:"sessionPublicKey"`
-	// The log's name and the keys that sign its checkpoints, as verifiers of C2SP
-	// signed notes read them.
-	LogOrigin       string   `json:"logOrigin"`
-	LogVerifierKeys []string `json:"logVerifierKeys"`
-	// The logs before, the oldest first; receipts of theirs stay valid.
-	LogEpochs []wellKnownEpoch `json:"logEarlierEpochs,omitempty"`
-}
-
-type wellKnownEpoch struct {
-	Origin       string   `json:"logOrigin"`
-	VerifierKeys []string `json:"logVerifierKeys"`
-	// LastCheckpoint is the last that was known when the next log began.
-	LastCheckpoint string `json:"lastCheckpoint"`
-}
-
-func earlierEpochs(all []domain.LogEpoch) (earlier []wellKnownEpoch) {
-	for i, e := range all[:len(all)-1] {
-		earlier = append(earlier, wellKnownEpoch{e.Origin, e.VerifierKeys, all[i+1].Previous})
-	}
-	return earlier
 }
 
 func httpServer(c *config.Config, h http.Handler, log *slog.Logger) *http.Server {

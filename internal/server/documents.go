@@ -1,0 +1,57 @@
+package server
+
+import (
+	"github.com/go-json-experiment/json"
+
+	"latchkey/internal/domain"
+	"latchkey/internal/request/activity"
+	"latchkey/internal/request/api"
+	"latchkey/internal/request/openapi"
+)
+
+func documents(catalog *activity.Catalog, keys KeyServices, version string) (map[string][]byte, error) {
+	description, err := openapi.Document(catalog, version)
+	if err != nil {
+		return nil, err
+	}
+	known, err := json.Marshal(wellKnown{
+		Version: version, SignerPublicKey: keys.ServerKeys.SignerPublicKey(), SessionPublicKey: keys.ServerKeys.SessionPublicKey(),
+		LogOrigin: keys.LogKeys.VerifierKeys().Names()[0], LogVerifierKeys: keys.LogKeys.VerifierKeys().Texts(),
+		LogEpochs: earlierEpochs(keys.Epochs),
+	})
+	if err != nil {
+		return nil, err
+	}
+	webhookKeys, err := keySet(keys.WebhookKeys)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{"/openapi.json": description, "/.well-known/latchkey.json": known, api.WebhookKeysPath: webhookKeys}, nil
+}
+
+// wellKnown is what clients need to know to trust this server's signatures.
+type wellKnown struct {
+	Version          string `json:"version"`
+	SignerPublicKey  string `json:"signerPublicKey"`
+	SessionPublicKey string `json:"sessionPublicKey"`
+	// The log's name and the keys that sign its checkpoints, as verifiers of C2SP
+	// signed notes read them.
+	LogOrigin       string   `json:"logOrigin"`
+	LogVerifierKeys []string `json:"logVerifierKeys"`
+	// The logs before, the oldest first; receipts of theirs stay valid.
+	LogEpochs []wellKnownEpoch `json:"logEarlierEpochs,omitempty"`
+}
+
+type wellKnownEpoch struct {
+	Origin       string   `json:"logOrigin"`
+	VerifierKeys []string `json:"logVerifierKeys"`
+	// LastCheckpoint is the last that was known when the next log began.
+	LastCheckpoint string `json:"lastCheckpoint"`
+}
+
+func earlierEpochs(all []domain.LogEpoch) (earlier []wellKnownEpoch) {
+	for i, e := range all[:len(all)-1] {
+		earlier = append(earlier, wellKnownEpoch{e.Origin, e.VerifierKeys, all[i+1].Previous})
+	}
+	return earlier
+}
