@@ -198,11 +198,13 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 	var after known
 	var given map[string]store.Logged
 	var end Point
+	var seen []byte // the state that the work began with
 	err = l.Store.UpdateLog(ctx, func(items store.LogItems) error {
 		before, stored, err := readState(items)
 		if err != nil {
 			return err
 		}
+		seen = stored
 		if err := l.checkSeen(before); err != nil {
 			return err
 		}
@@ -266,6 +268,9 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 		l.known = known{}
 		l.refuse(wrong.reason)
 		return false, nil
+	case err != nil && l.overtaken(ctx, seen):
+		l.known = known{}
+		return true, nil
 	case err != nil:
 		l.known = known{}
 		return false, fmt.Errorf("putting entries into the log: %w", err)
@@ -274,6 +279,13 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 	l.notice(end)
 	maps.Copy(l.known.sequences, given)
 	return more, nil
+}
+
+// overtaken reports whether another server has grown the tree since its state was
+// read: what was read after that does not fit it, and nothing is wrong.
+func (l *Ledger) overtaken(ctx context.Context, seen []byte) bool {
+	now, err := l.Store.LogItem(ctx, store.LogState, newest)
+	return err == nil && !bytes.Equal(now, seen)
 }
 
 func readState(items store.LogItems) (s state, stored []byte, err error) {

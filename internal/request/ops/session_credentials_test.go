@@ -258,6 +258,8 @@ func TestCredentialsAreDeclared(t *testing.T) {
 		"export_private_key", "export_wallet", "export_wallet_account", "export_secrets", // the key is what an export is sealed to
 		"import_secrets",           // the key is what the import was sealed to
 		"set_organization_feature", // locks, and never unlocks
+		"create_velocity_control",  // the threshold is that of a limit
+		"update_auth_proxy_config", // the address is the one that mails are sent from
 	}
 	credential := regexp.MustCompile(`(?i)"[a-z]*(apikey|authenticator|oauth|email|phone|publickey|quorum|threshold|contact)[a-z]*":`)
 	found := map[string]bool{}
