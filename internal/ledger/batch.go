@@ -16,18 +16,10 @@ type batch struct {
 	sequences map[string]store.Logged // what is known of organizations; not changed: the batch may fail
 	given     map[string]store.Logged // what is new of each organization that has entries here
 	leaves    []translog.Hash
-	places    []place
+	places    []Placed
 	parent    func(org string) (string, error)
 	lists     map[List][]Listed
 }
-
-// place says which entry is at an index of the tree, and its number in the
-// organization.
-type place struct {
-	position, sequence int64
-}
-
-const placeSize = 16
 
 // numbered is an entry with its number in the organization; 0: it has none yet.
 type numbered struct {
@@ -61,7 +53,7 @@ func (b *batch) add(n numbered) error {
 	}
 	logged.Version = max(logged.Version, e.Version())
 	b.given[e.Org] = logged
-	b.places = append(b.places, place{e.Position, n.sequence})
+	b.places = append(b.places, Placed{e.Position, n.sequence})
 	b.leaves = append(b.leaves, leaf(e, n.sequence))
 	return nil
 }
@@ -111,23 +103,11 @@ func (b *batch) writeBlocks() error {
 		}
 		take := min(translog.TileWidth-filled, len(rest))
 		for _, p := range rest[:take] {
-			body = binary.BigEndian.AppendUint64(body, uint64(p.position))
-			body = binary.BigEndian.AppendUint64(body, uint64(p.sequence))
+			body = binary.BigEndian.AppendUint64(body, uint64(p.Position))
+			body = binary.BigEndian.AppendUint64(body, uint64(p.Sequence))
 		}
 		b.items.Put(store.LogBlock, epochID(b.epoch, blockID(n)), body)
 		index, rest = index+int64(take), rest[take:]
 	}
 	return nil
-}
-
-func blockID(n int64) string { return fmt.Sprintf("%016x", n) }
-
-// placesOf reads a block.
-func placesOf(body []byte) []place {
-	all := make([]place, len(body)/placeSize)
-	for i := range all {
-		all[i].position = int64(binary.BigEndian.Uint64(body[placeSize*i:]))
-		all[i].sequence = int64(binary.BigEndian.Uint64(body[placeSize*i+8:]))
-	}
-	return all
 }

@@ -167,7 +167,7 @@ func (l *Ledger) continues(ctx context.Context, known translog.Checkpoint, where
 	if head.Size < known.Size {
 		return contradicts("the log in the database has %d entries, and %s knows %d", head.Size, where, known.Size)
 	}
-	root, err := translog.RootAt(storedTiles{ctx, l.Store, now.epoch()}, head, known.Size)
+	root, err := translog.RootAt(l.stored(ctx, now.epoch()), head, known.Size)
 	down, failed := fault.As(err)
 	switch {
 	case err == nil && root == known.Root:

@@ -65,7 +65,8 @@ func (l *Ledger) begin(ctx context.Context, items store.LogItems, s *state) ([]n
 // unpublished are the entries of a tree that no checkpoint covers.
 func (l *Ledger) unpublished(ctx context.Context, items store.LogItems, s *state) (all []numbered, err error) {
 	var from int64
-	note, err := items.Get(store.LogCheckpoint, epochID(s.epoch(), newest))
+	tree := Stored{Get: items.Get, Epoch: s.epoch()}
+	note, err := tree.Checkpoint()
 	if err != nil {
 		return nil, err
 	}
@@ -76,26 +77,24 @@ func (l *Ledger) unpublished(ctx context.Context, items store.LogItems, s *state
 		}
 		from = signed.Size
 	}
-	var block []place
+	var block []Placed
 	for index := from; index < s.Size; index++ {
 		if n, at := index/translog.TileWidth, index%translog.TileWidth; at == 0 || block == nil {
-			body, err := items.Get(store.LogBlock, epochID(s.epoch(), blockID(n)))
-			if err != nil {
+			if block, err = tree.Block(n); err != nil {
 				return nil, err
 			}
-			block = placesOf(body)
 		}
 		at := index % translog.TileWidth
 		if int(at) >= len(block) {
 			return nil, fmt.Errorf("ledger: the block of entry %d is too short", index)
 		}
 		p := block[at]
-		found, _, err := l.Store.ReadLog(store.Place{Position: p.position - 1}).Next(ctx, 1)
+		found, _, err := l.Store.ReadLog(store.Place{Position: p.Position - 1}).Next(ctx, 1)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 1 && found[0].Position == p.position { // else it is gone, which an audit says
-			all = append(all, numbered{found[0], p.sequence})
+		if len(found) == 1 && found[0].Position == p.Position { // else it is gone, which an audit says
+			all = append(all, numbered{found[0], p.Sequence})
 		}
 	}
 	return all, nil

@@ -65,14 +65,14 @@ func (l *Ledger) find(ctx context.Context, position int64) (found, error) {
 // which grow but for a few that were overtaken, say where to look, and from there on
 // in both directions.
 func (l *Ledger) search(ctx context.Context, epoch *domain.LogEpoch, size, position int64) (found, error) {
-	b := &blocks{ctx: ctx, ledger: l, epoch: epoch, read: map[int64][]place{}}
+	b := &blocks{stored: l.stored(ctx, epoch.Number), epoch: epoch, read: map[int64][]Placed{}}
 	last := (size - 1) / translog.TileWidth
 	if at := b.find(min((position-1)/translog.TileWidth, last), position); at.epoch != nil || b.err != nil {
 		return at, b.err
 	}
 	guess := int64(sort.Search(int(last+1), func(n int) bool {
 		places := b.get(int64(n))
-		return len(places) > 0 && places[0].position > position
+		return len(places) > 0 && places[0].Position > position
 	})) - 1
 	for distance := int64(0); distance <= last+1 && b.err == nil; distance++ {
 		for _, n := range slices.Compact([]int64{guess - distance, guess + distance}) {
@@ -89,28 +89,25 @@ func (l *Ledger) search(ctx context.Context, epoch *domain.LogEpoch, size, posit
 
 // blocks reads the blocks of a tree, each once, and keeps the first error.
 type blocks struct {
-	ctx    context.Context
-	ledger *Ledger
+	stored Stored
 	epoch  *domain.LogEpoch
-	read   map[int64][]place
+	read   map[int64][]Placed
 	err    error
 }
 
-func (b *blocks) get(n int64) []place {
+func (b *blocks) get(n int64) []Placed {
 	if known, ok := b.read[n]; ok || b.err != nil {
 		return known
 	}
-	var body []byte
-	body, b.err = b.ledger.Store.LogItem(b.ctx, store.LogBlock, epochID(b.epoch.Number, blockID(n)))
-	b.read[n] = placesOf(body)
+	b.read[n], b.err = b.stored.Block(n)
 	return b.read[n]
 }
 
 // find looks for an entry in one block; without an epoch it is not there.
 func (b *blocks) find(n, position int64) found {
 	for i, p := range b.get(n) {
-		if p.position == position {
-			return found{b.epoch, n*translog.TileWidth + int64(i), p.sequence}
+		if p.Position == position {
+			return found{b.epoch, n*translog.TileWidth + int64(i), p.Sequence}
 		}
 	}
 	return found{}

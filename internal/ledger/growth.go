@@ -102,19 +102,17 @@ func (l *Ledger) Since(ctx context.Context, t time.Time) (Point, error) {
 
 // timeMs is the time of the entry at a point; 0: it is gone.
 func (l *Ledger) timeMs(ctx context.Context, p Point) (int64, error) {
-	body, err := l.Store.LogItem(ctx, store.LogBlock, epochID(p.Epoch, blockID(p.Index/translog.TileWidth)))
-	if err != nil {
+	block, err := l.stored(ctx, p.Epoch).Block(p.Index / translog.TileWidth)
+	at := int(p.Index % translog.TileWidth)
+	if err != nil || at >= len(block) {
 		return 0, err
 	}
-	places, at := placesOf(body), int(p.Index%translog.TileWidth)
-	if at >= len(places) {
-		return 0, nil
-	}
-	entries, err := l.Store.LogEntriesAt(ctx, []int64{places[at].position})
+	position := block[at].Position
+	entries, err := l.Store.LogEntriesAt(ctx, []int64{position})
 	if err != nil || len(entries) == 0 {
 		return 0, err
 	}
-	r, err := translog.ParseRecord(string(entries[places[at].position].Record(places[at].sequence)))
+	r, err := translog.ParseRecord(string(entries[position].Record(block[at].Sequence)))
 	return r.TimeMs, err
 }
 

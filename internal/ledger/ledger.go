@@ -307,34 +307,16 @@ func (l *Ledger) recall(items store.LogItems, s state, stored []byte) (*translog
 		}
 		return l.known.tree, l.known.sequences, nil
 	}
-	tree, err := translog.LoadTree(s.Size, itemTiles{items, s.epoch()})
+	tiles := Stored{Get: items.Get, Epoch: s.epoch()}
+	tree, err := translog.LoadTree(s.Size, tiles)
 	if err != nil {
 		return nil, nil, err
 	}
 	if s.Size > 0 && tree.Root() != s.Root {
 		return nil, nil, fmt.Errorf("ledger: the stored tree of %d entries has another root than it had when it was written", s.Size)
 	}
-	if err := l.checkGrown(itemTiles{items, s.epoch()}, tree.Head()); err != nil {
+	if err := l.checkGrown(tiles, tree.Head()); err != nil {
 		return nil, nil, err
 	}
 	return tree, map[string]store.Logged{}, nil
 }
-
-// itemTiles reads tiles of an epoch in a transaction.
-type itemTiles struct {
-	items store.LogItems
-	epoch int64
-}
-
-func (t itemTiles) Tile(level int, n int64, _ int) ([]byte, error) {
-	return missing(t.items.Get(store.LogTile, epochID(t.epoch, tileID(level, n))))
-}
-
-func missing(data []byte, err error) ([]byte, error) {
-	if err == nil && data == nil {
-		err = translog.ErrNoTile
-	}
-	return data, err
-}
-
-func tileID(level int, n int64) string { return fmt.Sprintf("%02d-%016x", level, n) }

@@ -175,14 +175,14 @@ func (l *Ledger) Parent(ctx context.Context, org string) (string, error) {
 func (l *Ledger) Between(ctx context.Context, from, to Point) (lists map[List]bool, err error) {
 	lists = map[List]bool{}
 	for n := from.Index / translog.TileWidth; n*translog.TileWidth < to.Index; n++ {
-		body, err := l.Store.LogItem(ctx, store.LogBlock, epochID(from.Epoch, blockID(n)))
+		block, err := l.stored(ctx, from.Epoch).Block(n)
 		if err != nil {
 			return nil, err
 		}
 		var positions []int64
-		for i, p := range placesOf(body) {
+		for i, p := range block {
 			if index := n*translog.TileWidth + int64(i); from.Index <= index && index < to.Index {
-				positions = append(positions, p.position)
+				positions = append(positions, p.Position)
 			}
 		}
 		entries, err := l.Store.LogEntriesAt(ctx, positions)

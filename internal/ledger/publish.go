@@ -134,7 +134,7 @@ func (l *Ledger) witnessKeys() (all translog.Keys) {
 // courier brings checkpoints to one witness.
 func (l *Ledger) courier(w *witness.Client) *witness.Courier {
 	prove := func(ctx context.Context, head translog.Head, old int64) ([]translog.Hash, error) {
-		return translog.ProveConsistency(storedTiles{ctx, l.Store, l.epoch().Number}, head, old)
+		return translog.ProveConsistency(l.stored(ctx, l.epoch().Number), head, old)
 	}
 	return witness.NewCourier(w, prove, func(ctx context.Context, offered, cosigned *translog.Signed, err error) {
 		l.answered(ctx, w, offered, cosigned, err)

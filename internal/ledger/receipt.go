@@ -38,7 +38,7 @@ func (l *Ledger) Tile(ctx context.Context, level int, n int64, width int) ([]byt
 	if signed == nil || width < 1 || n < 0 || n*translog.TileWidth+int64(width) > signed.Size>>(translog.TileHeight*level) {
 		return nil, translog.ErrNoTile
 	}
-	data, err := storedTiles{ctx, l.Store, l.epoch().Number}.Tile(level, n, width)
+	data, err := l.stored(ctx, l.epoch().Number).Tile(level, n, width)
 	if err == nil && len(data) < width*translog.HashSize {
 		err = translog.ErrNoTile
 	}
@@ -72,7 +72,7 @@ func (l *Ledger) Receipt(ctx context.Context, org, activity, status string) (tra
 		return none, ErrNotYet
 	}
 	index, sequence := at.index, at.sequence
-	proof, err := translog.ProveInclusion(storedTiles{ctx, l.Store, at.epoch.Number}, signed.Head, index)
+	proof, err := translog.ProveInclusion(l.stored(ctx, at.epoch.Number), signed.Head, index)
 	if err != nil {
 		return none, err
 	}
@@ -113,15 +113,4 @@ func (l *Ledger) open(note []byte, of *domain.LogEpoch) (*translog.Signed, error
 		return nil, err
 	}
 	return translog.OpenCheckpoint(note, keys, l.witnessKeys())
-}
-
-// storedTiles reads tiles of an epoch outside a transaction.
-type storedTiles struct {
-	ctx   context.Context
-	store *store.Store
-	epoch int64
-}
-
-func (t storedTiles) Tile(level int, n int64, _ int) ([]byte, error) {
-	return missing(t.store.LogItem(t.ctx, store.LogTile, epochID(t.epoch, tileID(level, n))))
 }

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"context"
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,11 +13,16 @@ import (
 	"latchkey/internal/translog"
 )
 
-// Stored reads what is kept of the log of one epoch where no server does: an
-// audit, of an image. Get returns an item by kind and id; nil: there is none.
+// Stored reads what is kept of the log of one epoch: in a transaction, outside of
+// one, or of an image. Get returns an item by kind and id; nil: there is none.
 type Stored struct {
 	Get   func(kind, id string) ([]byte, error)
 	Epoch int64
+}
+
+// stored reads an epoch outside of a transaction.
+func (l *Ledger) stored(ctx context.Context, epoch int64) Stored {
+	return Stored{Get: func(kind, id string) ([]byte, error) { return l.Store.LogItem(ctx, kind, id) }, Epoch: epoch}
 }
 
 // Standing is how far the log is: that of the present epoch.
@@ -50,23 +57,29 @@ type Placed struct{ Position, Sequence int64 }
 // Known reports whether an entry is named: positions begin at 1.
 func (p Placed) Known() bool { return p.Position > 0 }
 
+const placeSize = 16
+
 // Block returns the places of block n, which has as many as a tile has hashes.
 func (s Stored) Block(n int64) ([]Placed, error) {
 	body, err := s.Get(store.LogBlock, s.BlockID(n))
 	if err != nil {
 		return nil, err
 	}
-	all := placesOf(body)
-	placed := make([]Placed, len(all))
-	for i, p := range all {
-		placed[i] = Placed{p.position, p.sequence}
+	all := make([]Placed, len(body)/placeSize)
+	for i := range all {
+		at := body[placeSize*i:]
+		all[i] = Placed{int64(binary.BigEndian.Uint64(at)), int64(binary.BigEndian.Uint64(at[8:]))}
 	}
-	return placed, nil
+	return all, nil
 }
 
 // Tile implements [translog.Tiles]; what it returns is not checked.
 func (s Stored) Tile(level int, n int64, _ int) ([]byte, error) {
-	return missing(s.Get(store.LogTile, s.TileID(level, n)))
+	data, err := s.Get(store.LogTile, s.TileID(level, n))
+	if err == nil && data == nil {
+		err = translog.ErrNoTile
+	}
+	return data, err
 }
 
 // CheckpointID names the item of the newest checkpoint.
@@ -77,6 +90,10 @@ func (s Stored) BlockID(n int64) string { return epochID(s.Epoch, blockID(n)) }
 
 // TileID names the item of a tile.
 func (s Stored) TileID(level int, n int64) string { return epochID(s.Epoch, tileID(level, n)) }
+
+func blockID(n int64) string { return fmt.Sprintf("%016x", n) }
+
+func tileID(level int, n int64) string { return fmt.Sprintf("%02d-%016x", level, n) }
 
 // EpochOf takes the id of an item of a tree apart: the epoch, and the rest.
 func EpochOf(id string) (epoch int64, rest string) {
