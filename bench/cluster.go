@@ -84,21 +84,19 @@ func (cmd *runCommand) startLatchkey(ctx context.Context, c *cluster, name, prog
 		c.stops = append(c.stops, d.drop)
 		store, processes = d.url.String(), d.processes
 	}
-	if err := writeConfig(dir, store, "127.0.0.1:0"); err != nil {
-		return err
-	}
+	l := latchkey{program: program, dir: dir, store: store, other: strings.HasSuffix(name, old)}
 	var owners [3]*workload.Organization
 	for i, organization := range []string{"Hot", "Growing", "Parent"} {
 		var err error
-		if owners[i], err = createOrganization(program, dir, organization); err != nil {
+		if owners[i], err = l.createOrganization(organization); err != nil {
 			return err
 		}
 	}
-	start := serve
-	if cmd.Profile != "" && !strings.HasSuffix(name, old) {
-		start = serveProfiled
+	start := l.serve
+	if cmd.Profile != "" && !l.other {
+		start = l.serveProfiled
 	}
-	t, err := start(program, dir, store)
+	t, err := start()
 	if err != nil {
 		return err
 	}
@@ -116,23 +114,35 @@ const (
 	sqliteURL  = "sqlite:" + databaseFile // in the folder of the config
 )
 
-// writeConfig makes a folder with the config of a Latchkey.
-func writeConfig(dir, store, listen string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, configFile), fmt.Appendf(nil, "listen: %s\nstore: %q\n", listen, store), 0o600)
+// latchkey is a Latchkey to run in a folder.
+type latchkey struct {
+	program, dir, store string
+	other               bool // another version: its config has only what every version knows
 }
 
-// serve runs Latchkey in a folder, at an address that is free. It knows no more
-// of the program than its command line and that it answers /readyz.
-func serve(program, dir, store string) (*target, error) {
-	return serveWith(program, dir, store, "serve", "--config", filepath.Join(dir, configFile))
+func (l latchkey) config() string { return filepath.Join(l.dir, configFile) }
+
+// writeConfig makes the folder, with the config.
+func (l latchkey) writeConfig(listen string) error {
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return err
+	}
+	text := fmt.Appendf(nil, "listen: %s\nstore: %q\n", listen, l.store)
+	if !l.other {
+		text = append(text, "timeouts: {lameDuck: 0}\n"...) // no balancer looks
+	}
+	return os.WriteFile(l.config(), text, 0o600)
+}
+
+// serve runs Latchkey at an address that is free. It knows no more of the program
+// than its command line and that it answers /readyz.
+func (l latchkey) serve() (*target, error) {
+	return l.serveWith(l.program, "serve", "--config", l.config())
 }
 
 // serveProfiled runs this program in place of Latchkey: it has a command serve,
 // too.
-func serveProfiled(_, dir, store string) (*target, error) {
+func (l latchkey) serveProfiled() (*target, error) {
 	debug, err := process.FreeHost()
 	if err != nil {
 		return nil, err
@@ -141,22 +151,22 @@ func serveProfiled(_, dir, store string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := serveWith(self, dir, store, "serve", "--config", filepath.Join(dir, configFile), "--profiles", debug)
+	t, err := l.serveWith(self, "serve", "--config", l.config(), "--profiles", debug)
 	if err == nil {
 		t.debug = debug
 	}
 	return t, err
 }
 
-func serveWith(program, dir, store string, args ...string) (*target, error) {
+func (l latchkey) serveWith(program string, args ...string) (*target, error) {
 	host, err := process.FreeHost()
 	if err != nil {
 		return nil, err
 	}
-	if err := writeConfig(dir, store, host); err != nil {
+	if err := l.writeConfig(host); err != nil {
 		return nil, err
 	}
-	child, err := process.Start(filepath.Join(dir, "log"), host, program, args...)
+	child, err := process.Start(filepath.Join(l.dir, "log"), host, program, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -166,23 +176,26 @@ func serveWith(program, dir, store string, args ...string) (*target, error) {
 func (t *target) residentMB() float64 { return float64(process.Resident(t.pids...)) / 1e6 }
 
 // createOrganization creates a parent organization, empty but for its owner.
-func createOrganization(program, dir, name string) (*workload.Organization, error) {
+func (l latchkey) createOrganization(name string) (*workload.Organization, error) {
+	if err := l.writeConfig("127.0.0.1:0"); err != nil {
+		return nil, err
+	}
 	key, err := workload.NewKey()
 	if err != nil {
 		return nil, err
 	}
-	init := exec.Command(program, "init", "--config", filepath.Join(dir, configFile),
+	init := exec.Command(l.program, "init", "--config", l.config(),
 		"--organization", name, "--user", "Root", "--public-key", key.PublicKey())
 	init.Stderr = os.Stderr
 	out, err := init.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s init: %w", program, err)
+		return nil, fmt.Errorf("%s init: %w", l.program, err)
 	}
 	var created struct {
 		OrganizationID string `json:"organizationId"`
 	}
 	if err := json.Unmarshal(out, &created); err != nil {
-		return nil, fmt.Errorf("%s init: %w", program, err)
+		return nil, fmt.Errorf("%s init: %w", l.program, err)
 	}
 	return &workload.Organization{ID: created.OrganizationID, Root: key}, nil
 }

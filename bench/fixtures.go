@@ -72,14 +72,12 @@ func (f *fixtures) create(ctx context.Context, s *size, dir string) error {
 	if err := os.RemoveAll(dir); err != nil { // of a run that was interrupted
 		return err
 	}
-	if err := writeConfig(dir, sqliteURL, "127.0.0.1:0"); err != nil {
-		return err
-	}
-	o, err := createOrganization(f.latchkey, dir, "Grown")
+	l := latchkey{program: f.latchkey, dir: dir, store: sqliteURL}
+	o, err := l.createOrganization("Grown")
 	if err != nil {
 		return err
 	}
-	t, err := serve(f.latchkey, dir, sqliteURL)
+	t, err := l.serve()
 	if err != nil {
 		return err
 	}
@@ -145,7 +143,7 @@ func (f *fixtures) start(ctx context.Context, s *size, anew bool) (ms float64, e
 		}
 		unix.Sync() // writing must not go on while something is measured
 	}
-	if s.target, err = serve(f.latchkey, dir, sqliteURL); err != nil {
+	if s.target, err = (latchkey{program: f.latchkey, dir: dir, store: sqliteURL}).serve(); err != nil {
 		return 0, err
 	}
 	s.target.data = workload.One(s.kept.Organization, s.kept.Many, s.Size)

@@ -45,7 +45,6 @@ func (cmd *serveCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Timeouts.LameDuck = 0 // no balancer looks
 	bound, err := server.Bind(c)
 	if err != nil {
 		return err
