@@ -49,18 +49,6 @@ func (e *WebhookEndpoint) Wants(activityType, status string) bool {
 	})
 }
 
-// LogPlace is a place in the log: before the entry at an index of the tree, in an
-// epoch of the log. The zero place is before everything.
-type LogPlace struct {
-	Epoch int64 `json:"epoch,omitzero"`
-	Index int64 `json:"index,omitzero"`
-}
-
-// Before reports whether p comes before q.
-func (p LogPlace) Before(q LogPlace) bool {
-	return p.Epoch < q.Epoch || p.Epoch == q.Epoch && p.Index < q.Index
-}
-
 // WebhookProgress is how far the deliveries to an endpoint are. Only the server
 // that holds the lease writes it.
 type WebhookProgress struct {

@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"testing"
 
-	"latchkey/internal/ledger"
+	"latchkey/internal/domain"
 )
 
 // FuzzParseCursor: what is read of a text is written to the same text again.
@@ -25,7 +25,7 @@ func FuzzParseCursor(f *testing.F) {
 		if whole := base64.RawURLEncoding.EncodeToString(append(plainCursor(p), tag...)); whole != text {
 			t.Errorf("%q is written as %q", text, whole)
 		}
-		if p.Before(ledger.Point{}) {
+		if p.Before(domain.LogPlace{}) {
 			t.Errorf("%q is before everything: %+v", text, p)
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"slices"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/ledger"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/store"
@@ -75,21 +76,21 @@ type Event struct {
 	OrganizationID string
 	Activity       activity.View
 	// Next is the point after it: where a reader goes on that has seen it.
-	Next ledger.Point
+	Next domain.LogPlace
 }
 
 // Page is some events in order.
 type Page struct {
 	Events []Event
 	// Next is where to go on: after the last event, or after what filters left out.
-	Next ledger.Point
+	Next domain.LogPlace
 	// More says that the list does not end here: the bounds of one call did.
 	More bool
 }
 
 // Next returns up to limit events from a point on. It may return none although
 // there are more: then the page says so, and its point has moved.
-func (f *Feed) Next(ctx context.Context, q Query, from ledger.Point, limit int) (*Page, error) {
+func (f *Feed) Next(ctx context.Context, q Query, from domain.LogPlace, limit int) (*Page, error) {
 	end, err := f.ledger.End(ctx)
 	if err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func (f *Feed) Next(ctx context.Context, q Query, from ledger.Point, limit int) 
 }
 
 // Waiting counts the entries from a point on, before filters, up to a bound.
-func (f *Feed) Waiting(ctx context.Context, q Query, from ledger.Point, most int) (int, error) {
+func (f *Feed) Waiting(ctx context.Context, q Query, from domain.LogPlace, most int) (int, error) {
 	end, err := f.ledger.End(ctx)
 	if err != nil {
 		return 0, err
@@ -140,18 +141,18 @@ func (f *Feed) Waiting(ctx context.Context, q Query, from ledger.Point, most int
 }
 
 // End is where the feed ends now.
-func (f *Feed) End(ctx context.Context) (ledger.Point, error) { return f.ledger.End(ctx) }
+func (f *Feed) End(ctx context.Context) (domain.LogPlace, error) { return f.ledger.End(ctx) }
 
 // After is the point after the newest event of an activity; [ledger.ErrNotYet]
 // while it has none, for about a tenth of a second after its commit.
-func (f *Feed) After(ctx context.Context, org, activityID string) (ledger.Point, error) {
+func (f *Feed) After(ctx context.Context, org, activityID string) (domain.LogPlace, error) {
 	return f.ledger.After(ctx, org, activityID)
 }
 
 // listed are the next entries, of all lists together, up to a limit. What is after
 // the end is left: it may be in one list already, and another list have been read
 // before.
-func (f *Feed) listed(ctx context.Context, q *Query, from, end ledger.Point, limit int) (all []ledger.Listed, err error) {
+func (f *Feed) listed(ctx context.Context, q *Query, from, end domain.LogPlace, limit int) (all []ledger.Listed, err error) {
 	for _, list := range q.lists() {
 		some, err := f.ledger.Listed(ctx, list, from, limit)
 		if err != nil {

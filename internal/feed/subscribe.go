@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/ledger"
 )
 
@@ -78,7 +79,7 @@ func (f *Feed) Run(ctx context.Context) {
 			return
 		case <-grown:
 		}
-		var end ledger.Point
+		var end domain.LogPlace
 		end, grown = f.ledger.Grown()
 		if !f.subscriptions.none() {
 			f.subscriptions.wake(f.touched(ctx, seen, end))
@@ -88,7 +89,7 @@ func (f *Feed) Run(ctx context.Context) {
 }
 
 // touched are the lists that have grown; nil: perhaps all.
-func (f *Feed) touched(ctx context.Context, from, to ledger.Point) map[ledger.List]bool {
+func (f *Feed) touched(ctx context.Context, from, to domain.LogPlace) map[ledger.List]bool {
 	if from.Epoch != to.Epoch || to.Index-from.Index > maxRead || to.Before(from) {
 		return nil
 	}

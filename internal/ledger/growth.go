@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/store"
 	"latchkey/internal/translog"
 )
@@ -16,13 +17,13 @@ import (
 // state of the log anyway, so that none of them asks the database.
 type growth struct {
 	mu      sync.Mutex
-	end     Point
+	end     domain.LogPlace
 	changed chan struct{}
 }
 
 // Grown is the end of the log as this server saw it last, and a channel that is
 // closed when it sees another one.
-func (l *Ledger) Grown() (Point, <-chan struct{}) {
+func (l *Ledger) Grown() (domain.LogPlace, <-chan struct{}) {
 	l.growth.mu.Lock()
 	defer l.growth.mu.Unlock()
 	if l.growth.changed == nil {
@@ -32,7 +33,7 @@ func (l *Ledger) Grown() (Point, <-chan struct{}) {
 }
 
 // notice is called with what was found at the end of the log.
-func (l *Ledger) notice(end Point) {
+func (l *Ledger) notice(end domain.LogPlace) {
 	l.growth.mu.Lock()
 	defer l.growth.mu.Unlock()
 	if end == l.growth.end {
@@ -46,33 +47,33 @@ func (l *Ledger) notice(end Point) {
 }
 
 // End is the end of the log as it is stored now.
-func (l *Ledger) End(ctx context.Context) (Point, error) {
+func (l *Ledger) End(ctx context.Context) (domain.LogPlace, error) {
 	text, err := l.Store.LogItem(ctx, store.LogState, newest)
 	if err != nil || text == nil {
-		return Point{Epoch: l.epoch().Number}, err
+		return domain.LogPlace{Epoch: l.epoch().Number}, err
 	}
 	var now state
 	if err := json.Unmarshal(text, &now); err != nil {
-		return Point{}, err
+		return domain.LogPlace{}, err
 	}
-	return Point{now.epoch(), now.Size}, nil
+	return domain.LogPlace{Epoch: now.epoch(), Index: now.Size}, nil
 }
 
 // After is the point after the newest entry of an activity, [ErrNotYet] while that
 // is not in the tree.
-func (l *Ledger) After(ctx context.Context, org, activity string) (Point, error) {
+func (l *Ledger) After(ctx context.Context, org, activity string) (domain.LogPlace, error) {
 	entries, err := l.Store.LogEntriesOf(ctx, org, activity)
 	if err != nil {
-		return Point{}, err
+		return domain.LogPlace{}, err
 	}
 	if len(entries) == 0 {
-		return Point{}, ErrNoEntry
+		return domain.LogPlace{}, ErrNoEntry
 	}
 	at, err := l.find(ctx, entries[len(entries)-1].Position)
 	if err != nil {
-		return Point{}, err
+		return domain.LogPlace{}, err
 	}
-	return Point{at.epoch.Number, at.index}.Next(), nil
+	return domain.LogPlace{Epoch: at.epoch.Number, Index: at.index}.Next(), nil
 }
 
 // clocksDiffer is by how much the times of entries may be out of order: servers
@@ -81,27 +82,27 @@ const clocksDiffer = time.Minute
 
 // Since is a point before every entry that is not older than a time, and not much
 // before.
-func (l *Ledger) Since(ctx context.Context, t time.Time) (Point, error) {
+func (l *Ledger) Since(ctx context.Context, t time.Time) (domain.LogPlace, error) {
 	end, err := l.End(ctx)
 	if err != nil {
-		return Point{}, err
+		return domain.LogPlace{}, err
 	}
 	from := t.Add(-clocksDiffer).UnixMilli()
 	index := sort.Search(int(end.Index), func(n int) bool {
-		at, failed := l.timeMs(ctx, Point{end.Epoch, int64(n)})
+		at, failed := l.timeMs(ctx, domain.LogPlace{Epoch: end.Epoch, Index: int64(n)})
 		if failed != nil {
 			err = failed
 		}
 		return at >= from
 	})
 	if index == 0 {
-		return Point{}, err // an earlier epoch may have some too
+		return domain.LogPlace{}, err // an earlier epoch may have some too
 	}
-	return Point{end.Epoch, int64(index)}, err
+	return domain.LogPlace{Epoch: end.Epoch, Index: int64(index)}, err
 }
 
 // timeMs is the time of the entry at a point; 0: it is gone.
-func (l *Ledger) timeMs(ctx context.Context, p Point) (int64, error) {
+func (l *Ledger) timeMs(ctx context.Context, p domain.LogPlace) (int64, error) {
 	block, err := l.stored(ctx, p.Epoch).Block(p.Index / translog.TileWidth)
 	at := int(p.Index % translog.TileWidth)
 	if err != nil || at >= len(block) {

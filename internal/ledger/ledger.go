@@ -197,7 +197,7 @@ var errLeft = errors.New("ledger: another server keeps the log")
 func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 	var after known
 	var given map[string]store.Logged
-	var end Point
+	var end domain.LogPlace
 	var seen []byte // the state that the work began with
 	err = l.Store.UpdateLog(ctx, func(items store.LogItems) error {
 		before, stored, err := readState(items)
@@ -209,7 +209,7 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 			return err
 		}
 		now := l.Now()
-		end = Point{before.epoch(), before.Size}
+		end = domain.LogPlace{Epoch: before.epoch(), Index: before.Size}
 		if before.epoch() == l.epoch().Number && before.Holder != l.Node && now.Before(before.Until) {
 			return errLeft
 		}
@@ -217,7 +217,7 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return err
 		}
-		end = Point{before.epoch(), before.Size}
+		end = domain.LogPlace{Epoch: before.epoch(), Index: before.Size}
 		tree, sequences, err := l.recall(items, before, stored)
 		if err != nil {
 			return err

@@ -1,13 +1,16 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/store"
 	"latchkey/internal/translog"
 )
@@ -17,23 +20,9 @@ import (
 // of an organization reads neither the tree nor the entries of others. A batch
 // adds a row to each list that grows, and changes none.
 
-// Point is a place in the log: before the entry at an index of the tree, in an
-// epoch of the log. The zero point is before everything.
-type Point struct {
-	Epoch, Index int64
-}
-
-// Before reports whether p comes before q.
-func (p Point) Before(q Point) bool {
-	return p.Epoch < q.Epoch || p.Epoch == q.Epoch && p.Index < q.Index
-}
-
-// Next is the point after the entry at p.
-func (p Point) Next() Point { return Point{p.Epoch, p.Index + 1} }
-
 // Listed is an entry as a list has it.
 type Listed struct {
-	At       Point
+	At       domain.LogPlace
 	Position int64 // in the store
 }
 
@@ -55,7 +44,7 @@ const maxRow = 256
 
 // rowID is the id of the row that ends with the entry at a point. Ids of rows
 // sort as points do, so that a scan from a point begins with the row that has it.
-func (l List) rowID(last Point) string {
+func (l List) rowID(last domain.LogPlace) string {
 	return fmt.Sprintf("%s/%08x-%016x", l.Org, last.Epoch, last.Index)
 }
 
@@ -80,7 +69,7 @@ func (b *batch) list(e *store.LogEntry, index int64) error {
 	if !e.AboutActivity() {
 		return nil
 	}
-	listed := Listed{Point{b.epoch, index}, e.Position}
+	listed := Listed{domain.LogPlace{Epoch: b.epoch, Index: index}, e.Position}
 	own := List{Org: e.Org}
 	b.lists[own] = append(b.lists[own], listed)
 	parent, err := b.parent(e.Org)
@@ -93,7 +82,7 @@ func (b *batch) list(e *store.LogEntry, index int64) error {
 }
 
 // Listed returns up to limit entries of a list from a point on.
-func (l *Ledger) Listed(ctx context.Context, list List, from Point, limit int) (entries []Listed, err error) {
+func (l *Ledger) Listed(ctx context.Context, list List, from domain.LogPlace, limit int) (entries []Listed, err error) {
 	in := store.Range{From: list.rowID(from), To: list.Org + "0", Limit: min(limit, 256)} // "0" follows "/"
 	for {
 		rows, err := l.Store.LogRange(ctx, list.kind(), in)
@@ -101,12 +90,12 @@ func (l *Ledger) Listed(ctx context.Context, list List, from Point, limit int) (
 			return nil, err
 		}
 		for _, row := range rows {
-			last, err := parseRowID(row.ID)
+			_, listed, err := ReadRow(list.kind(), row.ID, row.Body)
 			if err != nil {
 				return nil, err
 			}
-			in.From = list.rowID(last.Next())
-			for _, e := range parseRow(last.Epoch, row.Body) {
+			in.From = list.rowID(listed[len(listed)-1].At.Next())
+			for _, e := range listed {
 				if !e.At.Before(from) {
 					entries = append(entries, e)
 				}
@@ -121,26 +110,24 @@ func (l *Ledger) Listed(ctx context.Context, list List, from Point, limit int) (
 	}
 }
 
-// parseRow reads what writeLists wrote.
-func parseRow(epoch int64, body []byte) []Listed {
+// ReadRow reads a row of a list: which one it is of, and its entries, of which
+// there is at least one. An error says that no server writes such a row.
+func ReadRow(kind, id string, body []byte) (List, []Listed, error) {
+	org, last, _ := strings.Cut(id, "/")
+	list := List{Org: org, Children: kind == store.LogChildren}
+	number, _, _ := strings.Cut(last, "-")
+	epoch, _ := strconv.ParseInt(number, 16, 64)
 	entries := make([]Listed, len(body)/placeSize)
 	for i := range entries {
 		at := body[placeSize*i:]
-		entries[i] = Listed{Point{epoch, int64(binary.BigEndian.Uint64(at))}, int64(binary.BigEndian.Uint64(at[8:]))}
+		place := domain.LogPlace{Epoch: epoch, Index: int64(binary.BigEndian.Uint64(at))}
+		entries[i] = Listed{place, int64(binary.BigEndian.Uint64(at[8:]))}
 	}
-	return entries
-}
-
-func parseRowID(id string) (last Point, err error) {
-	_, text, _ := strings.Cut(id, "/")
-	epoch, index, _ := strings.Cut(text, "-")
-	if last.Epoch, err = strconv.ParseInt(epoch, 16, 64); err == nil {
-		last.Index, err = strconv.ParseInt(index, 16, 64)
+	sorted := slices.IsSortedFunc(entries, func(a, b Listed) int { return cmp.Compare(a.At.Index, b.At.Index) })
+	if len(entries) == 0 || len(body)%placeSize != 0 || !sorted || list.rowID(entries[len(entries)-1].At) != id {
+		return list, nil, fmt.Errorf("ledger: the row %q of a list is not what a server writes", id)
 	}
-	if err != nil {
-		err = fmt.Errorf("ledger: a row of a list has the id %q", id)
-	}
-	return last, err
+	return list, entries, nil
 }
 
 // parents remembers the parents of organizations, which never change.
@@ -172,7 +159,7 @@ func (l *Ledger) Parent(ctx context.Context, org string) (string, error) {
 
 // Between are the lists that the entries from one point to another are in, of one
 // epoch.
-func (l *Ledger) Between(ctx context.Context, from, to Point) (lists map[List]bool, err error) {
+func (l *Ledger) Between(ctx context.Context, from, to domain.LogPlace) (lists map[List]bool, err error) {
 	lists = map[List]bool{}
 	for n := from.Index / translog.TileWidth; n*translog.TileWidth < to.Index; n++ {
 		block, err := l.stored(ctx, from.Epoch).Block(n)

@@ -85,13 +85,12 @@ type webhookFeed struct {
 
 // Grown implements [webhook.Feed].
 func (f webhookFeed) Grown() (domain.LogPlace, <-chan struct{}) {
-	end, changed := f.ledger.Grown()
-	return domain.LogPlace(end), changed
+	return f.ledger.Grown()
 }
 
 // Between implements [webhook.Feed].
 func (f webhookFeed) Between(ctx context.Context, from, to domain.LogPlace) (map[string]bool, error) {
-	lists, err := f.ledger.Between(ctx, ledger.Point(from), ledger.Point(to))
+	lists, err := f.ledger.Between(ctx, from, to)
 	orgs := map[string]bool{}
 	for list := range lists {
 		orgs[list.Org] = true
@@ -108,7 +107,7 @@ func (f webhookFeed) After(ctx context.Context, org, activityID string) (domain.
 	case errors.Is(err, ledger.ErrNoEntry):
 		err = webhook.ErrNoEntry
 	}
-	return domain.LogPlace(at), err
+	return at, err
 }
 
 // Place implements [webhook.Feed].
@@ -117,13 +116,12 @@ func (f webhookFeed) Place(ctx context.Context, cursor string) (domain.LogPlace,
 	if refusal, ok := fault.As(err); ok && len(refusal.Fields) > 0 {
 		err = errors.New(refusal.Fields[0].Description)
 	}
-	return domain.LogPlace(at), err
+	return at, err
 }
 
 // Since implements [webhook.Feed].
 func (f webhookFeed) Since(ctx context.Context, at time.Time) (domain.LogPlace, error) {
-	point, err := f.ledger.Since(ctx, at)
-	return domain.LogPlace(point), err
+	return f.ledger.Since(ctx, at)
 }
 
 // Read implements [webhook.Feed].
@@ -132,13 +130,13 @@ func (f webhookFeed) Read(ctx context.Context, q webhook.Query) (webhook.Page, e
 	if err != nil {
 		return webhook.Page{}, err
 	}
-	found, err := f.events.Next(ctx, feedQuery(q), ledger.Point(q.From), q.Limit)
+	found, err := f.events.Next(ctx, feedQuery(q), q.From, q.Limit)
 	if err != nil {
 		return webhook.Page{}, err
 	}
-	page := webhook.Page{Next: domain.LogPlace(found.Next)}
+	page := webhook.Page{Next: found.Next}
 	if !found.More && found.Next.Before(end) {
-		page.Next = domain.LogPlace(end)
+		page.Next = end
 	}
 	for i := range found.Events {
 		e, err := deliverable(&found.Events[i])
@@ -161,7 +159,7 @@ func deliverable(e *feed.Event) (webhook.Event, error) {
 	}
 	at, err := timeOf(e.Activity.UpdatedAt.Seconds, e.Activity.UpdatedAt.Nanos)
 	return webhook.Event{
-		ID: e.ID, After: domain.LogPlace(e.Next), Time: at,
+		ID: e.ID, After: e.Next, Time: at,
 		Type: e.Activity.Type, Status: string(e.Activity.Status), Body: body,
 	}, err
 }
@@ -177,7 +175,7 @@ func timeOf(seconds, nanos string) (time.Time, error) {
 
 // Waiting implements [webhook.Feed].
 func (f webhookFeed) Waiting(ctx context.Context, q webhook.Query) (int, error) {
-	return f.events.Waiting(ctx, feedQuery(q), ledger.Point(q.From), q.Limit)
+	return f.events.Waiting(ctx, feedQuery(q), q.From, q.Limit)
 }
 
 var _ activity.Webhooks = (*webhook.Deliverer)(nil)

@@ -8,7 +8,6 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/feed"
-	"latchkey/internal/ledger"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/schema"
 	"latchkey/internal/store"
@@ -126,10 +125,10 @@ func (e *Engine) admitReader(ctx context.Context, p proof, asked *EventsRequest,
 }
 
 // eventsFrom is where to begin.
-func (e *Engine) eventsFrom(ctx context.Context, after string) (ledger.Point, error) {
+func (e *Engine) eventsFrom(ctx context.Context, after string) (domain.LogPlace, error) {
 	switch after {
 	case "":
-		return ledger.Point{}, nil
+		return domain.LogPlace{}, nil
 	case "now":
 		return e.Feed.End(ctx)
 	}

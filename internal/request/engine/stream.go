@@ -8,7 +8,6 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/feed"
-	"latchkey/internal/ledger"
 	"latchkey/internal/store"
 )
 
@@ -25,8 +24,8 @@ type Stream struct {
 	caller  *caller
 	address netip.Addr
 	query   feed.Query
-	at      ledger.Point // up to where events were read
-	ahead   []feed.Event // that were read, and not sent
+	at      domain.LogPlace // up to where events were read
+	ahead   []feed.Event    // that were read, and not sent
 
 	grown   chan struct{} // there may be further events
 	recheck chan struct{} // the credential may be gone
