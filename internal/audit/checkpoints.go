@@ -48,10 +48,13 @@ func (c *logCheck) epochs(known []domain.LogEpoch) error {
 			if err != nil {
 				return err
 			}
-			if published == nil {
-				continue
+			t.head = translog.EmptyHead()
+			if published != nil {
+				t.head = published.Head
 			}
-			t.head = published.Head
+			if err := c.lists.unpublished(t.stored, t.head.Size); err != nil {
+				return err
+			}
 		}
 		c.trees = append(c.trees, t)
 	}

@@ -34,6 +34,7 @@ type logCheck struct {
 	orgs         map[string]*organizationLog
 	tree         treeCheck
 	sets         multisets
+	lists        lists
 	entries      pair // of activities: what the log has, and what belongs to a row
 }
 
@@ -55,8 +56,8 @@ type organizationLog struct {
 }
 
 func newLogCheck(a *Audit) *logCheck {
-	c := &logCheck{audit: a, waiting: map[int64]entry{}, orgs: map[string]*organizationLog{}, sets: newMultisets()}
-	return c
+	sets := newMultisets()
+	return &logCheck{audit: a, waiting: map[int64]entry{}, orgs: map[string]*organizationLog{}, sets: sets, lists: newLists(sets)}
 }
 
 // run goes through all entries.
@@ -208,6 +209,7 @@ func (c *logCheck) place(index int64, at ledger.Placed, e entry, there bool) (le
 	if e.opened == nil {
 		return l, nil
 	}
+	c.lists.entry(e.opened, domain.LogPlace{Epoch: c.places.stored.Epoch, Index: index})
 	record := e.opened.Record(at.Sequence)
 	l.hash, l.known = translog.LeafHash(translog.EntryHash(e.opened.Salt, record)), true
 	return l, c.record(e, string(record))

@@ -23,6 +23,8 @@ func (c *logCheck) Item(_ context.Context, org, kind, id string, body []byte) er
 		return c.logItem(kind, id, body)
 	case kind == "head":
 		return c.head(org, id, body)
+	case kind == "organization":
+		c.lists.organization(org, body)
 	}
 	return nil
 }
@@ -55,7 +57,10 @@ func (c *logCheck) logItem(kind, id string, body []byte) error {
 	case store.LogSequence:
 		return c.sequence(id, body)
 	case store.LogOwn, store.LogChildren:
-		return nil // by them events are found; nothing is decided by them
+		if wrong := c.lists.row(kind, id, body); wrong != "" {
+			return c.found(kind, id, wrong)
+		}
+		return nil
 	}
 	size := c.standing.Size
 	epoch, rest := ledger.EpochOf(id)
@@ -188,6 +193,11 @@ func (c *logCheck) End(ctx context.Context) error {
 			if err := c.found(store.LogSequence, org, "it is missing"); err != nil {
 				return err
 			}
+		}
+	}
+	if !c.places.damaged {
+		if err := c.lists.end(c.found); err != nil {
+			return err
 		}
 	}
 	if c.entries.wanted == c.entries.found {

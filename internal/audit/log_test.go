@@ -87,15 +87,22 @@ var logTamperings = map[string]logTampering{
 		delete(all.versions, w.child)
 		all.drop(func(it item) bool { return it.org == w.child })
 	}, "head", "the log speaks of this organization"},
-	"a tile removed":         {func(_ *world, all *tables) { all.drop(ofLog(store.LogTile)) }, store.LogTile, "it has 0 bytes"},
-	"a tile put back":        {func(w *world, all *tables) { putBackLog(w, all, store.LogTile) }, store.LogTile, "put back from an earlier time"},
-	"a block removed":        {func(_ *world, all *tables) { all.drop(ofLog(store.LogBlock)) }, store.LogBlock, "it has 0 places"},
-	"a block put back":       {func(w *world, all *tables) { putBackLog(w, all, store.LogBlock) }, store.LogBlock, "put back from an earlier time"},
-	"the numbers removed":    {func(_ *world, all *tables) { all.drop(ofLog(store.LogSequence)) }, store.LogSequence, "it is missing"},
-	"the numbers put back":   {func(w *world, all *tables) { putBackLog(w, all, store.LogSequence) }, store.LogSequence, "in the tree it has number"},
-	"the state removed":      {func(_ *world, all *tables) { all.drop(ofLog(store.LogState)) }, store.LogTile, "a tree of 0 entries does not have it"},
-	"the state put back":     {func(w *world, all *tables) { putBackLog(w, all, store.LogState) }, store.LogBlock, "and should have"},
-	"the checkpoint removed": {func(_ *world, all *tables) { all.drop(ofLog(store.LogCheckpoint)) }, store.LogCheckpoint, "it is missing"},
+	"a tile removed":       {func(_ *world, all *tables) { all.drop(ofLog(store.LogTile)) }, store.LogTile, "it has 0 bytes"},
+	"a tile put back":      {func(w *world, all *tables) { putBackLog(w, all, store.LogTile) }, store.LogTile, "put back from an earlier time"},
+	"a block removed":      {func(_ *world, all *tables) { all.drop(ofLog(store.LogBlock)) }, store.LogBlock, "it has 0 places"},
+	"a block put back":     {func(w *world, all *tables) { putBackLog(w, all, store.LogBlock) }, store.LogBlock, "put back from an earlier time"},
+	"the numbers removed":  {func(_ *world, all *tables) { all.drop(ofLog(store.LogSequence)) }, store.LogSequence, "it is missing"},
+	"the numbers put back": {func(w *world, all *tables) { putBackLog(w, all, store.LogSequence) }, store.LogSequence, "in the tree it has number"},
+	"the state removed":    {func(_ *world, all *tables) { all.drop(ofLog(store.LogState)) }, store.LogTile, "a tree of 0 entries does not have it"},
+	"the state put back":   {func(w *world, all *tables) { putBackLog(w, all, store.LogState) }, store.LogBlock, "and should have"},
+	"a list removed":       {func(_ *world, all *tables) { all.drop(ofLog(store.LogOwn)) }, store.LogOwn, "has 0 entries"},
+	"a list put back":      {func(w *world, all *tables) { putBackLog(w, all, store.LogOwn) }, store.LogOwn, "rows are missing"},
+	"a row of a list removed": {func(_ *world, all *tables) {
+		i := slices.IndexFunc(all.items, ofLog(store.LogOwn))
+		all.items = slices.Delete(all.items, i, i+1)
+	}, store.LogOwn, "rows are missing"},
+	"a list of children removed": {func(_ *world, all *tables) { all.drop(ofLog(store.LogChildren)) }, store.LogChildren, "of its sub-organizations"},
+	"the checkpoint removed":     {func(_ *world, all *tables) { all.drop(ofLog(store.LogCheckpoint)) }, store.LogCheckpoint, "it is missing"},
 	"the checkpoint put back": {func(w *world, all *tables) {
 		putBackLog(w, all, store.LogCheckpoint)
 	}, store.LogCheckpoint, "it was put back from an earlier time"},

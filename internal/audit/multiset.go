@@ -23,10 +23,17 @@ type element struct{ org, kind, id, body string }
 // sum is one of 128 bits.
 type sum struct{ high, low uint64 }
 
-func (m multisets) plus(s sum, e element) sum {
+func (m multisets) plus(s sum, e element) sum { return s.plus(sumOf(m, e)) }
+
+// sumOf is that of one element.
+func sumOf[E comparable](m multisets, e E) sum {
+	return sum{maphash.Comparable(m.seeds[1], e), maphash.Comparable(m.seeds[0], e)}
+}
+
+func (s sum) plus(other sum) sum {
 	var carry uint64
-	s.low, carry = bits.Add64(s.low, maphash.Comparable(m.seeds[0], e), 0)
-	s.high, _ = bits.Add64(s.high, maphash.Comparable(m.seeds[1], e), carry)
+	s.low, carry = bits.Add64(s.low, other.low, 0)
+	s.high, _ = bits.Add64(s.high, other.high, carry)
 	return s
 }
 

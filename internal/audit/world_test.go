@@ -33,6 +33,7 @@ type world struct {
 	db                       *database
 	server                   *servertest.Server
 	root, ada, bob, stranger *servertest.Caller
+	owner                    *servertest.Caller // of the sub-organization
 	deny, wallet, address    string
 	tag, child, signed       string // a tag of private keys, a sub-organization, an activity that signed
 	pending, decided         servertest.Value
@@ -120,6 +121,9 @@ func (w *world) keys() {
 			"apiKeys": []any{m{"apiKeyName": "key", "publicKey": owner.Key.PublicKey(), "curveType": client.P256.CurveType()}},
 		}},
 	}).Get("result", "createSubOrganizationResultV8", "subOrganizationId").Text()
+	owner.OrganizationID = w.child
+	w.owner = owner
+	w.owner.Submit(w.t, "create_user_tag", m{"userTagName": "of the child", "userIds": []any{}})
 }
 
 // later is what happens after the attacker has copied the database.
@@ -129,6 +133,7 @@ func (w *world) later() {
 	w.root.Submit(w.t, "update_user_name", m{"userId": w.bob.UserID, "userName": "Robert"})
 	w.root.Submit(w.t, "delete_private_key_tags", m{"privateKeyTagIds": []any{w.tag}})
 	w.root.Submit(w.t, "create_wallet", m{"walletName": "New", "accounts": []any{}})
+	w.owner.Submit(w.t, "create_wallet", m{"walletName": "Of the child", "accounts": []any{}})
 }
 
 func (w *world) payload(hex string) m {
