@@ -1,5 +1,5 @@
 // Package testvectors holds data that the tests of several packages share:
-// addresses and signatures that public libraries agree on.
+// addresses, signatures and transfers that public libraries agree on.
 package testvectors
 
 import (
@@ -14,7 +14,7 @@ import (
 //go:embed *.json.gz
 var files embed.FS
 
-// Read decodes a whole file: addresses or signing.
+// Read decodes a whole file: addresses, signing or transfers.
 func Read(tb testing.TB, name string, into any) {
 	tb.Helper()
 	file, err := files.Open(name + ".json.gz")

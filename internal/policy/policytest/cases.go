@@ -17,6 +17,7 @@ import (
 	"latchkey/internal/request/engine"
 	"latchkey/internal/request/ops"
 	"latchkey/internal/suggest"
+	"latchkey/internal/velocity"
 )
 
 // Case is a request and its expected outcome.
@@ -27,7 +28,8 @@ type Case struct {
 	DeniedBy   []string // names of policies; nil: not checked
 	CanApprove []string // names of users; nil: not checked
 
-	submitter string // id
+	submitter string            // id
+	used      map[string]string // what controls have used, by identifier
 	asked     engine.ExplainRequest
 	at        string // path
 }
@@ -64,6 +66,7 @@ func (r *reader) readCases() {
 			}
 		}
 		r.readTime(&c, given)
+		r.readUsed(&c)
 		r.readRequest(&c, given)
 		r.Cases = append(r.Cases, c)
 	}
@@ -76,6 +79,28 @@ func (r *reader) readTime(c *Case, given *caseSpec) {
 	}
 	if _, err := time.Parse(time.RFC3339, given.Time); err != nil {
 		r.reportPath(join(c.at, "time"), "must be a time as in RFC 3339, such as 2026-11-15T12:00:00Z")
+	}
+}
+
+// readUsed reads what velocity controls of the file are supposed to have used.
+func (r *reader) readUsed(c *Case) {
+	at := join(c.at, "used")
+	given := nodeAt(r.root, at)
+	if given == nodeAt(r.root, c.at) || given.Kind != yaml.MappingNode {
+		return // it says nothing
+	}
+	c.used = map[string]string{}
+	for i := 0; i+1 < len(given.Content); i += 2 {
+		identifier, amount := given.Content[i].Value, given.Content[i+1]
+		k := slices.IndexFunc(r.controls, func(known *velocity.Control) bool { return known.Identifier == identifier })
+		if k < 0 {
+			r.reportLine(amount.Line, "%s: the file has no velocity control %q", at, identifier)
+			continue
+		}
+		if _, err := r.controls[k].Parse(amount.Value); err != nil || amount.Kind != yaml.ScalarNode {
+			r.reportLine(amount.Line, "%s.%s: must be a decimal number such as 100 or 0.25, not negative, in the unit of the threshold", at, identifier)
+		}
+		c.used[identifier] = amount.Value
 	}
 }
 

@@ -111,6 +111,7 @@ type caseSpec struct {
 	Submitter  string         `json:"submitter" check:"required" doc:"Name of the user who asks."`
 	Approvers  []string       `json:"approvers,omitzero" check:"max=1000,unique" doc:"Names of further users who approve."`
 	Time       string         `json:"time,omitzero" check:"max=64" doc:"When, as in RFC 3339."`
+	Used       jsontext.Value `json:"used,omitzero" check:"object" doc:"What velocity controls have used before, by identifier; absent: nothing."`
 	Expect     string         `json:"expect" check:"required,enum=ALLOW|DENY|PENDING" doc:"Expected outcome."`
 	DeniedBy   []string       `json:"deniedBy,omitzero" check:"unique" doc:"Names of the policies that are to deny it, no others."`
 	CanApprove []string       `json:"canApprove,omitzero" check:"unique" doc:"Names of the users who are to be able to approve it, no others."`

@@ -15,6 +15,7 @@ import (
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/ops"
 	"latchkey/internal/schema"
+	"latchkey/internal/velocity"
 )
 
 // File is a file that was read without mistakes.
@@ -25,8 +26,9 @@ type File struct {
 	Controls []ops.CreateVelocityControlParams
 	Cases    []Case
 
-	content fileContent
-	catalog *activity.Catalog // nil without cases
+	controls []*velocity.Control // the same, as an organization would have them
+	content  fileContent
+	catalog  *activity.Catalog // nil without cases
 	// The organization.
 	quorum      domain.Quorum
 	users       []*domain.User
@@ -100,7 +102,17 @@ func Parse(path string, data []byte, read func(name string) ([]byte, error)) (*F
 func (r *reader) readControls() {
 	r.Controls = r.content.VelocityControls
 	for i, c := range r.Controls {
-		r.reserve("control "+c.Identifier, "velocityControls."+strconv.Itoa(i)+".identifier", "the velocity control "+c.Identifier)
+		at := "velocityControls." + strconv.Itoa(i)
+		r.reserve("control "+c.Identifier, join(at, "identifier"), "the velocity control "+c.Identifier)
+		compiled, err := velocity.Compile(&domain.VelocityControl{
+			ID: madeUpID("control", i, c.Identifier), Name: c.Name, Identifier: c.Identifier,
+			DataSource: c.DataSource, Aggregate: c.Aggregation, CreatedAt: epoch,
+		})
+		if err != nil {
+			r.reportPath(at, "%v", err)
+			continue
+		}
+		r.controls = append(r.controls, compiled)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"latchkey/internal/policy"
+	"latchkey/internal/request/activity"
 	"latchkey/internal/request/engine"
 )
 
@@ -106,6 +107,9 @@ func (s *printer) explanation(reply *engine.ExplainReply, names bool) {
 		s.expression(policy.Consensus, p.Consensus)
 		s.expression(policy.Time, p.Time)
 	}
+	for i := range reply.Controls {
+		s.control(&reply.Controls[i])
+	}
 	if len(reply.CanApprove) == 0 {
 		return
 	}
@@ -116,6 +120,26 @@ func (s *printer) explanation(reply *engine.ExplainReply, names bool) {
 		}
 	}
 	s.line("can approve: %s", strings.Join(voters, ", "))
+}
+
+// control says what a velocity control had, and would have.
+func (s *printer) control(c *activity.ControlEvaluation) {
+	switch {
+	case c.Unreadable != "":
+		s.line("control %s cannot tell: %s", c.Identifier, c.Unreadable)
+		return
+	case c.GroupID == "":
+		s.line("control %s has no group for it", c.Identifier)
+		return
+	}
+	holds, left := "it does not hold", ""
+	if c.Holds {
+		holds = "it holds"
+	}
+	if c.Left != "" {
+		left = ", " + c.Left + " left"
+	}
+	s.line("control %s: %s used%s; %s with this request: %s", c.Identifier, c.Used, left, c.After, holds)
 }
 
 func (s *printer) expression(place policy.Place, steps []engine.ExplainedStep) {

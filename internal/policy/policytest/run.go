@@ -93,12 +93,9 @@ func (f *File) insert(tx *store.Tx) error {
 			Notes: p.Notes, CreatedAt: epoch, UpdatedAt: epoch,
 		}
 	}
-	controls := make([]*domain.VelocityControl, len(f.Controls))
-	for i, c := range f.Controls {
-		controls[i] = &domain.VelocityControl{
-			ID: madeUpID("control", i, c.Identifier), Name: c.Name, Identifier: c.Identifier,
-			DataSource: c.DataSource, Aggregate: c.Aggregation, CreatedAt: epoch,
-		}
+	controls := make([]*domain.VelocityControl, len(f.controls))
+	for i, c := range f.controls {
+		controls[i] = c.VelocityControl
 	}
 	return errors.Join(
 		err, insert(tx.VelocityControls(), controls), insert(tx.Tags(), f.tags), insert(tx.Users(), f.users), insert(tx.Policies(), policies),
@@ -122,7 +119,7 @@ func (f *File) runCases(ctx context.Context, e *engine.Engine) (*Report, error) 
 	var mistakes []Mistake
 	for i := range f.Cases {
 		c := &f.Cases[i]
-		reply, decision, err := e.DryRun(ctx, organization, c.submitter, &c.asked)
+		reply, decision, err := e.DryRun(ctx, organization, c.submitter, &c.asked, c.used)
 		if refusal, ok := fault.As(err); ok && refusal.Code == fault.InvalidArgument {
 			mistakes = append(mistakes, Mistake{Line: c.Line, Message: c.at + ".parameters: " + f.labels.Replace(refusal.Message)})
 			continue

@@ -179,7 +179,7 @@ func TestRehearseRefuses(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			reply, decision, err := e.DryRun(t.Context(), tt.organization, tt.user, &tt.asked)
+			reply, decision, err := e.DryRun(t.Context(), tt.organization, tt.user, &tt.asked, nil)
 			refusal, ok := fault.As(err)
 			if !ok || refusal.Code != tt.code || reply != nil || decision != nil {
 				t.Fatalf("Rehearse: %v, %v, %v", reply, decision, err)
@@ -191,7 +191,7 @@ func TestRehearseRefuses(t *testing.T) {
 	}
 	if _, _, err := e.DryRun(t.Context(), ada, ada, &engine.ExplainRequest{
 		Type: "ACTIVITY_TYPE_CREATE_USER_TAG", Parameters: []byte(`{"userTagName":"t","userIds":[]}`),
-	}); !errors.Is(err, store.ErrNoOrganization) {
+	}, nil); !errors.Is(err, store.ErrNoOrganization) {
 		t.Errorf("an organization that does not exist: %v", err)
 	}
 }
@@ -250,5 +250,56 @@ func TestCoverage(t *testing.T) {
 	}
 	if percent := (Coverage{}).Percent(); percent != 100 {
 		t.Errorf("nothing to cover is covered to %d%%", percent)
+	}
+}
+
+// limited is a world with a limit of 300 tokens a day for each user, and of two
+// tags in all.
+const limited = world + `
+velocityControls:
+- name: Tokens
+  identifier: tokens
+  dataSource: {chainAssetTransfer: {definition: [{caip19: eip155:1/erc20:0x90F79bf6EB2c4f870365E785982E1f101E93b906, decimals: '2'}]}}
+  aggregation: {method: VELOCITY_CONTROL_AGGREGATION_METHOD_SUM, operator: VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL, threshold: '3', window: {rolling: {duration: '86400'}}, groupBy: {user: {}}}
+- name: Tags
+  identifier: a_few_tags
+  dataSource: {activityExecution: {}}
+  aggregation: {method: VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT, operator: VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN, threshold: '2', window: {infinite: {}}, groupBy: {organization: {}}}
+policies:
+- {policyName: Pay, effect: EFFECT_ALLOW, condition: activity.kind == 'SIGN_TRANSACTION' && controls.tokens}
+- {policyName: Tag, effect: EFFECT_ALLOW, condition: activity.kind == 'CREATE_USER_TAG' && controls.a_few_tags}
+cases:
+`
+
+// A case states what velocity controls have used before it.
+func TestUsedByControls(t *testing.T) {
+	const paysTokens = "operation: sign_transaction\n  parameters: {type: TRANSACTION_TYPE_ETHEREUM, signWith: '${account.main}', unsignedTransaction: '" + tokens + "'}\n"
+	report := run(t, limited+
+		"- name: nothing used\n  "+paysTokens+"  submitter: Ada\n  expect: ALLOW\n"+
+		"- name: as much as is left\n  "+paysTokens+"  submitter: Ada\n  used: {tokens: '0.5'}\n  expect: ALLOW\n"+
+		"- name: a hundredth too much\n  "+paysTokens+"  submitter: Ada\n  used: {tokens: 0.51}\n  expect: DENY\n"+
+		"- name: one tag\n  "+tagging+"  submitter: Ada\n  used: {tokens: 3}\n  expect: ALLOW\n"+
+		"- name: two tags\n  "+tagging+"  submitter: Ben\n  used: {a_few_tags: 1}\n  expect: DENY\n")
+	for _, r := range report.Results {
+		if len(r.Failures) > 0 {
+			t.Errorf("%s: %v", r.Case.Name, r.Failures)
+		}
+	}
+	var shown strings.Builder
+	if err := PrintReply(&shown, report.Results[2].Reply); err != nil || !strings.Contains(shown.String(), "control tokens: 0.51 used, 2.49 left; 3.01 with this request: it does not hold\n") {
+		t.Errorf("%v, shown:\n%s", err, shown.String())
+	}
+	for text, want := range map[string]string{
+		"used: {tokens: -1}":    "used.tokens: must be a decimal number",
+		"used: {tokens: much}":  "used.tokens: must be a decimal number",
+		"used: {tokens: [1]}":   "used.tokens: must be a decimal number",
+		"used: {tokns: 1}":      `used: the file has no velocity control "tokns"`,
+		"used: [tokens]":        "used: must be an object",
+		"used: {tokens: '1e3'}": "used.tokens: must be a decimal number",
+	} {
+		_, err := Parse("f.yaml", []byte(limited+"- name: c\n  "+tagging+"  submitter: Ada\n  "+text+"\n  expect: DENY\n"), nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
 	}
 }

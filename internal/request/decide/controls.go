@@ -31,9 +31,9 @@ func ControlsOf(tx *store.Tx) ([]*velocity.Control, error) {
 	})
 }
 
-// Meter measures one activity by the velocity controls of an organization: what
+// ControlMeter measures one activity by the velocity controls of an organization: what
 // they have, and what they would have after it.
-type Meter struct {
+type ControlMeter struct {
 	Tx *store.Tx
 	// Facts are those of the activity. Its type is not counted if Elsewhere says
 	// that it happens in another organization.
@@ -44,6 +44,11 @@ type Meter struct {
 	Now time.Time
 	// Supposed is for what is only asked: no turn is taken, and nothing counts.
 	Supposed bool
+	// Controls are those to suppose; nil: those of the organization.
+	Controls []*velocity.Control
+	// Used is what a control is supposed to have in a group; nil: what it has
+	// counted.
+	Used func(c *velocity.Control, group string) *big.Int
 
 	measured []measured
 	done     bool
@@ -61,7 +66,7 @@ type measured struct {
 }
 
 // Measure measures all controls, once.
-func (m *Meter) Measure() ([]fact.ControlState, error) {
+func (m *ControlMeter) Measure() ([]fact.ControlState, error) {
 	if !m.done {
 		if err := m.measure(); err != nil {
 			return nil, err
@@ -75,8 +80,11 @@ func (m *Meter) Measure() ([]fact.ControlState, error) {
 	return states, nil
 }
 
-func (m *Meter) measure() error {
-	controls, err := ControlsOf(m.Tx)
+func (m *ControlMeter) measure() error {
+	controls, err := m.Controls, error(nil)
+	if controls == nil {
+		controls, err = ControlsOf(m.Tx)
+	}
 	if err != nil || len(controls) == 0 {
 		return err
 	}
@@ -100,7 +108,7 @@ func (m *Meter) measure() error {
 		return err
 	}
 	for i := range m.measured {
-		if err := m.measured[i].compare(m.Now); err != nil {
+		if err := m.measured[i].compare(m); err != nil {
 			return err
 		}
 	}
@@ -108,7 +116,7 @@ func (m *Meter) measure() error {
 }
 
 // count finds in which group the activity counts, and with how much.
-func (c *measured) count(m *Meter, request *fact.Request) error {
+func (c *measured) count(m *ControlMeter, request *fact.Request) error {
 	group, in := c.control.Group(m.Tx.Org(), m.UserID, request.SignsFor)
 	if !in {
 		return nil
@@ -132,7 +140,10 @@ func (c *measured) count(m *Meter, request *fact.Request) error {
 }
 
 // open reads the books, and takes turns in those that the activity counts in.
-func (m *Meter) open() error {
+func (m *ControlMeter) open() error {
+	if m.Used != nil {
+		return nil
+	}
 	var turns []store.TallyGroup
 	for i := range m.measured {
 		switch c := &m.measured[i]; {
@@ -164,11 +175,14 @@ func (m *Meter) open() error {
 }
 
 // compare finds what the control has and would have.
-func (c *measured) compare(now time.Time) error {
+func (c *measured) compare(m *ControlMeter) error {
 	used := new(big.Int)
-	if c.book != nil {
+	switch {
+	case m.Used != nil:
+		used = m.Used(c.control, c.group.GroupID)
+	case c.book != nil:
 		var err error
-		if c.sum, err = c.control.Sum(c.book, now); err != nil {
+		if c.sum, err = c.control.Sum(c.book, m.Now); err != nil {
 			return err
 		}
 		used = c.sum.Used
@@ -186,11 +200,11 @@ func (c *measured) compare(now time.Time) error {
 }
 
 // Release ends the turns of an activity that is not executed now.
-func (m *Meter) Release() { m.Tx.ReleaseTallies() }
+func (m *ControlMeter) Release() { m.Tx.ReleaseTallies() }
 
 // Count writes what the activity counts, when its transaction commits, and returns
 // what the controls had, for the record.
-func (m *Meter) Count(activityID string, read []string) ([]domain.ControlEvaluation, error) {
+func (m *ControlMeter) Count(activityID string, read []string) ([]domain.ControlEvaluation, error) {
 	if _, err := m.Measure(); err != nil {
 		return nil, err
 	}
@@ -224,7 +238,7 @@ func (m *Meter) Count(activityID string, read []string) ([]domain.ControlEvaluat
 
 // Recorded is what was measured, for the record: of the controls that count the
 // activity, and of those that are read.
-func (m *Meter) Recorded(read []string) (all []domain.ControlEvaluation) {
+func (m *ControlMeter) Recorded(read []string) (all []domain.ControlEvaluation) {
 	for i := range m.measured {
 		c := &m.measured[i]
 		if !c.counts && !slices.Contains(read, c.control.Identifier) {

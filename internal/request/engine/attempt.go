@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"math/big"
 	"net/netip"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/decide"
 	"latchkey/internal/store"
+	"latchkey/internal/velocity"
 )
 
 // attempt is one attempt at one request, in one transaction.
@@ -30,6 +32,9 @@ type attempt struct {
 	home, tx   *store.Tx // of the caller's organization, and of the one that is acted in
 	submission *submission
 	who        *principal
+	// supposedUse is what velocity controls are supposed to have used; nil: what
+	// they have.
+	supposedUse func(c *velocity.Control, group string) *big.Int
 }
 
 // submitOrReplay handles a request to do something. One that is recorded is
@@ -210,12 +215,12 @@ func (t *attempt) omitRefused(a *domain.Activity, now time.Time) error {
 }
 
 // rule decides on the activity, and measures it by the velocity controls.
-func (t *attempt) rule(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Ruling, *meter, error) {
+func (t *attempt) rule(a *domain.Activity, intent *activity.Intent, now time.Time) (*decide.Ruling, *controlMeters, error) {
 	input, err := t.decisionInput(policy.NewBudget(t.ctx), a, intent, now)
 	if err != nil {
-		return nil, &meter{}, err
+		return nil, &controlMeters{}, err
 	}
-	m := t.newMeter(a, input)
+	m := t.meterControls(a, input)
 	ruling, err := t.Decider.Rule(input)
 	return ruling, m, err
 }
@@ -271,7 +276,7 @@ func (t *attempt) decisionInput(budget *policy.Budget, a *domain.Activity, inten
 		Users:    func() ([]*domain.User, error) { return t.home.Users().List("", 0) },
 		Facts:    facts,
 		Budget:   budget,
-		Controls: t.readMeter(a, facts, time.Time{}).Measure,
+		Controls: t.askingMeter(a, facts, time.Time{}).Measure,
 	}, nil
 }
 

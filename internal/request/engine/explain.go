@@ -163,7 +163,7 @@ func (t *attempt) explain(asked *ExplainRequest, a *domain.Activity, intent *act
 	if asked.Time != "" {
 		supposedNow = now
 	}
-	meter := t.readMeter(a, input.Facts, supposedNow)
+	meter := t.askingMeter(a, input.Facts, supposedNow)
 	input.Controls = meter.Measure
 	explanation, err := input.Explain()
 	if err != nil {
