@@ -230,6 +230,9 @@ func (s *Seal) Status() Status {
 // Path is where the file is.
 func (s *Seal) Path() string { return s.path }
 
+// ID names the seal for its whole life.
+func (s *Seal) ID() string { return s.form.ID }
+
 // Generation counts the changes of the seal.
 func (s *Seal) Generation() int { return s.form.Generation }
 
