@@ -53,7 +53,7 @@ type Server struct {
 	feed     *feed.Feed
 	webhooks *webhook.Deliverer
 	draining atomic.Bool
-	rotating sync.Mutex // held while data keys are replaced
+	rotating sync.Mutex    // held while data keys are replaced
 	refused  chan struct{} // closed when nothing may be carried out any more
 
 	engine      *engine.Engine
