@@ -80,7 +80,7 @@ func (cmd devCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer keys.Vault.Close()
+	defer keys.Close()
 	return errors.Join(cmd.serve(ctx, &c, bound, s, keys, log), s.Close())
 }
 

@@ -131,7 +131,7 @@ func (cmd initCommand) create(ctx context.Context, s *store.Store, where *config
 	if err != nil {
 		return err
 	}
-	defer keys.Vault.Close()
+	defer keys.Close()
 	return engine.CreateOrganization(ctx, s, f, cmd.Duplicate, time.Now())
 }
 

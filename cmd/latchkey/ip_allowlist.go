@@ -63,6 +63,6 @@ func (ipAllowlistResetCommand) disable(ctx context.Context, s *store.Store, c *c
 	if err != nil {
 		return false, err
 	}
-	defer keys.Vault.Close()
+	defer keys.Close()
 	return engine.DisableIPAllowlist(ctx, s, org, time.Now())
 }

@@ -33,6 +33,8 @@ type commands struct {
 	Events  eventsCommand  `cmd:"" help:"Read what happens in an organization."`
 	Policy  policyCommand  `cmd:"" help:"Check, test, deploy, back-test and explain policies."`
 	Vault   vaultCommand   `cmd:"" help:"Look after the keys at rest."`
+	Seal    sealCommand    `cmd:"" help:"Keep the master key in a seal that several recipients open: passphrases, age keys, groups of people."`
+	Unseal  unsealCommand  `cmd:"" help:"Hand a share to a server that is sealed. Exit status 3: it was taken, and more are needed."`
 	Migrate migrateCommand `cmd:"" help:"Bring a database of an earlier version to the form of this one."`
 
 	IPAllowlist ipAllowlistCommand `cmd:"" name:"ip-allowlist" help:"Help an organization whose IP allowlist lets no one in."`

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 
+	"latchkey/internal/keys/vault/sealfile"
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
@@ -33,22 +34,29 @@ func (cmd serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer bound.Close()
+	seal, err := bound.Unseal(ctx, log)
+	if err != nil {
+		return err
+	}
 	s, err := server.OpenConfigured(ctx, c, log)
 	if err != nil {
 		return err
 	}
-	return errors.Join(cmd.serve(ctx, c, bound, s, log, func(ctx context.Context, srv *server.Server) {
+	return errors.Join(cmd.serve(ctx, c, bound, s, seal, log, func(ctx context.Context, srv *server.Server) {
 		srv.ReloadOn(ctx, reload, cmd.Config, level)
 	}), s.Close())
 }
 
 // serve runs the server, and reload beside it.
-func (serveCommand) serve(ctx context.Context, c *config.Config, bound *server.Bound, s *store.Store, log *slog.Logger, reload func(context.Context, *server.Server)) error {
-	keys, err := server.OpenKeys(ctx, s, c, log)
+func (serveCommand) serve(ctx context.Context, c *config.Config, bound *server.Bound, s *store.Store, seal *sealfile.Opened, log *slog.Logger, reload func(context.Context, *server.Server)) error {
+	keys, err := server.OpenSealedKeys(ctx, s, c, seal, log)
 	if err != nil {
 		return err
 	}
-	defer keys.Vault.Close()
+	defer keys.Close()
+	if err := server.RequireLocked(keys.Vault, c); err != nil {
+		return err
+	}
 	known, err := server.HasOrganizations(ctx, s)
 	if err != nil {
 		return err

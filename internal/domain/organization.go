@@ -73,6 +73,20 @@ type Installation struct {
 	ID string `json:"id"`
 	// Epochs are the logs that the installation has had, the present one last.
 	Epochs []LogEpoch `json:"epochs,omitempty"`
+	// SealID and SealGeneration are of the newest seal of the master key that was
+	// used; FormerSeals are those before it, which are not used again.
+	SealID         string   `json:"sealId,omitempty"`
+	SealGeneration int      `json:"sealGeneration,omitempty"`
+	FormerSeals    []string `json:"formerSeals,omitempty"`
+	// Rotation is the replacement of the data keys that is under way, if one is.
+	Rotation *Rotation `json:"rotation,omitempty"`
+}
+
+// Rotation is how far the replacement of the data keys is.
+type Rotation struct {
+	Through string `json:"through"` // the last organization, in their order, that is done
+	Done    int    `json:"done"`    // organizations
+	Secrets int    `json:"secrets"`
 }
 
 // LogEpoch is one log of the installation: from its beginning until an older state

@@ -2,6 +2,7 @@
 package secretfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -41,6 +42,10 @@ func write(path string, text []byte, place func(from, to string) error) error {
 	_, err = temporary.Write(text)
 	if err := errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
 		return err
+	}
+	// What the disk has taken must be what it was given: the file before is gone then.
+	if kept, err := os.ReadFile(temporary.Name()); err != nil || !bytes.Equal(kept, text) {
+		return errors.Join(fmt.Errorf("%s was not written: what was written is not what is read back", path), err)
 	}
 	if err := place(temporary.Name(), path); err != nil {
 		return err

@@ -43,9 +43,9 @@ func alone(ctx context.Context, url string) error {
 }
 
 func adopt(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logger, progress func(store.Adoption)) (done store.Adoption, err error) {
-	err = withVault(ctx, s, c, func(v *vault.Vault, _ *vault.Issuer) error {
+	err = withVault(ctx, s, c, nil, func(o openedVault, _ *vault.Issuer) error {
 		err := s.Bootstrap(ctx, func(sealed store.Ciphertexts, _ bool) (*vault.RowKeys, error) {
-			known, err := v.LoadRowKeys(sealed)
+			known, err := o.vault.LoadRowKeys(sealed)
 			if err != nil {
 				return nil, err
 			}
@@ -58,10 +58,10 @@ func adopt(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logg
 			return nil, nil
 		})
 		if err == nil {
-			done, err = s.Adopt(ctx, v, progress)
+			done, err = s.Adopt(ctx, o.vault, progress)
 		}
 		if err == nil {
-			v.Close()
+			o.close()
 		}
 		return err
 	})
@@ -72,7 +72,7 @@ func adopt(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logg
 	if err != nil {
 		return done, err
 	}
-	defer keys.Vault.Close()
+	defer keys.Close()
 	return done, note(ctx, s, store.Note{Installation: keys.Installation, Kind: store.LogAdopted, Status: describe(done)})
 }
 

@@ -20,12 +20,12 @@ type Audited struct {
 	// and Where the file; "": there is none.
 	Remembered, Where string
 
-	vault *vault.Vault
+	keys openedVault
 }
 
 // Close releases the database and the keys.
 func (a *Audited) Close() error {
-	a.vault.Close()
+	a.keys.close()
 	return a.Image.Close()
 }
 
@@ -48,7 +48,7 @@ func OpenAudited(ctx context.Context, c *config.Config, backup string) (_ *Audit
 		return nil, err
 	}
 	a := &Audited{Image: image, Where: where}
-	if a.vault, _, err = openVault(ctx, c, nil); err != nil {
+	if a.keys, err = openVault(ctx, c); err != nil {
 		return nil, errors.Join(err, image.Close())
 	}
 	if err := a.openKeys(ctx, remembered); err != nil {
@@ -59,7 +59,7 @@ func OpenAudited(ctx context.Context, c *config.Config, backup string) (_ *Audit
 
 func (a *Audited) openKeys(ctx context.Context, remembered []byte) (err error) {
 	sealed := store.ImageCiphertexts{Context: ctx, Image: a.Image}
-	if a.Rows, err = a.vault.LoadRowKeys(sealed); err != nil {
+	if a.Rows, err = a.keys.vault.LoadRowKeys(sealed); err != nil {
 		return err
 	}
 	if a.Rows == nil {

@@ -23,6 +23,7 @@ type Bound struct {
 	metrics     net.Listener   // nil: on the interface's
 	console     net.Listener   // the interface's, or its own
 	authProxy   net.Listener   // nil: on the interface's
+	operator    net.Listener   // a Unix socket; nil: there is none
 	certificate *tls.Certificate
 	router      *notify.Router
 	witnesses   []*witness.Client
@@ -52,6 +53,11 @@ func Bind(c *config.Config) (_ *Bound, err error) {
 	if c.AuthProxy.Listen != "" {
 		if b.authProxy, err = b.listen("authProxy.listen", c.AuthProxy.Listen); err != nil {
 			return nil, err
+		}
+	}
+	if c.Operator.Socket != "" {
+		if b.operator, err = listenOperator(c.Operator.Socket); err != nil {
+			return nil, fmt.Errorf("operator.socket: %w", err)
 		}
 	}
 	if c.TLS.Enabled() {
@@ -97,6 +103,9 @@ func (b *Bound) Loopback() bool { return b.listeners[0].Addr().(*net.TCPAddr).IP
 func (b *Bound) Close() {
 	for _, listener := range b.listeners {
 		_ = listener.Close() // it may be closed already
+	}
+	if b.operator != nil {
+		_ = b.operator.Close()
 	}
 }
 

@@ -44,7 +44,7 @@ func NewEpoch(ctx context.Context, c *config.Config, log *slog.Logger) (domain.L
 	}
 	e := &epochMaker{Config: c, store: s, keys: keys, witnesses: witnesses, log: log}
 	begun, err := e.begin(ctx)
-	keys.Vault.Close()
+	keys.Close()
 	return begun, errors.Join(err, s.Close())
 }
 

@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"latchkey/internal/domain"
 	"latchkey/internal/ids"
 	"latchkey/internal/keys/vault"
+	"latchkey/internal/keys/vault/sealfile"
 	"latchkey/internal/keys/vault/unseal"
 	"latchkey/internal/request/decide"
 	"latchkey/internal/server/config"
@@ -33,6 +33,8 @@ type KeyServices struct {
 	Epochs []domain.LogEpoch
 	// Installation is the id of the installation.
 	Installation string
+	// Seal is that of the master key; nil: it is in none.
+	Seal *sealfile.Opened
 	// State is what is remembered outside of the database.
 	State *State
 }
@@ -46,15 +48,29 @@ var ErrNotAdopted = errors.New("the database is of a version that did not mark i
 // and makes a missing one only for a store in which nothing is sealed yet. It
 // refuses a store whose rows are not marked, with [ErrNotAdopted], or as a matter
 // of integrity if they once were. The caller closes the vault.
-func OpenKeys(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logger) (keys KeyServices, err error) {
-	err = withVault(ctx, s, c, func(v *vault.Vault, issuer *vault.Issuer) error {
-		keys.Vault, keys.Decider = v, decide.New(issuer) // and nothing else gets it
+func OpenKeys(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logger) (KeyServices, error) {
+	return OpenSealedKeys(ctx, s, c, nil, log)
+}
+
+// OpenSealedKeys is [OpenKeys] with a seal that is open already; nil: as the config
+// says.
+func OpenSealedKeys(ctx context.Context, s *store.Store, c *config.Config, seal *sealfile.Opened, log *slog.Logger) (keys KeyServices, err error) {
+	err = withVault(ctx, s, c, seal, func(o openedVault, issuer *vault.Issuer) error {
+		keys.Vault, keys.Seal, keys.Decider = o.vault, o.seal, decide.New(issuer) // and nothing else gets it
 		return keys.open(ctx, s, c, log)
 	})
 	if err != nil {
 		return KeyServices{}, err
 	}
 	return keys, nil
+}
+
+// Close forgets all keys.
+func (keys *KeyServices) Close() {
+	keys.Vault.Close()
+	if keys.Seal != nil {
+		keys.Seal.Close()
+	}
 }
 
 func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logger) error {
@@ -87,6 +103,9 @@ func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Con
 			return err
 		}
 		keys.Installation = known.ID
+		if err := noteGeneration(tx, known, keys.Seal); err != nil {
+			return err
+		}
 		if keys.WebhookKeys, err = keys.Vault.LoadOrCreateWebhookKeys(tx.Ciphertexts(), max(1, c.Webhooks.SigningKey)); err != nil {
 			return err
 		}
@@ -99,10 +118,32 @@ func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Con
 	return err
 }
 
-// withVault opens the vault for fn, and closes it if fn fails.
-func withVault(ctx context.Context, s *store.Store, c *config.Config, fn func(*vault.Vault, *vault.Issuer) error) error {
+// openedVault is a vault, with the seal that its master key came from, if it did.
+type openedVault struct {
+	vault *vault.Vault
+	seal  *sealfile.Opened
+}
+
+func (o openedVault) close() {
+	if o.vault != nil {
+		o.vault.Close()
+	}
+	if o.seal != nil {
+		o.seal.Close()
+	}
+}
+
+// withVault opens the vault for fn, and closes it if fn fails. A seal that is open
+// already is closed with it.
+func withVault(ctx context.Context, s *store.Store, c *config.Config, seal *sealfile.Opened, fn func(openedVault, *vault.Issuer) error) (err error) {
+	o := openedVault{seal: seal}
+	defer func() {
+		if err != nil {
+			o.close()
+		}
+	}()
 	var sealed bool
-	err := s.Bootstrap(ctx, func(found store.Ciphertexts, _ bool) (_ *vault.RowKeys, err error) {
+	err = s.Bootstrap(ctx, func(found store.Ciphertexts, _ bool) (_ *vault.RowKeys, err error) {
 		sealed, err = vault.HasData(found)
 		return nil, err
 	})
@@ -116,38 +157,74 @@ func withVault(ctx context.Context, s *store.Store, c *config.Config, fn func(*v
 			return fmt.Errorf("masterKey: %w", err)
 		}
 	}
-	v, issuer, err := openVault(ctx, c, made.passphrase)
-	if err != nil {
+	var issuer *vault.Issuer
+	if issuer, err = o.open(ctx, c, made.passphrase); err != nil {
 		return err
 	}
-	if err = fn(v, issuer); err == nil {
-		return nil
-	}
+	err = fn(o, issuer)
 	if made.path != "" && vault.IsWrongMasterKey(err) {
 		// Another server was faster, with a key of its own: this one would only
 		// be taken for the right one later. After any other error it stays:
 		// something may be sealed under it already.
 		err = errors.Join(err, os.Remove(made.path))
 	}
-	v.Close()
 	return err
 }
 
-// openVault opens the vault. A passphrase that is known already is not asked for
-// again.
-func openVault(ctx context.Context, c *config.Config, passphrase []byte) (*vault.Vault, *vault.Issuer, error) {
-	current, err := unsealer(ctx, c.MasterKey, passphrase)
+// openVault opens the vault, and the seal if there is one. The caller closes both.
+func openVault(ctx context.Context, c *config.Config) (o openedVault, err error) {
+	if _, err = o.open(ctx, c, nil); err != nil {
+		o.close()
+		return openedVault{}, err
+	}
+	return o, nil
+}
+
+// open opens the vault. A passphrase that is known already, and a seal that is open,
+// are not asked for again.
+func (o *openedVault) open(ctx context.Context, c *config.Config, passphrase []byte) (issuer *vault.Issuer, err error) {
+	if _, sealed := sealPath(c); sealed && o.seal == nil {
+		if o.seal, err = askConfigured(ctx, c); err != nil {
+			return nil, fmt.Errorf("masterKey: %w", err)
+		}
+	}
+	current, before, err := o.masterKeys(ctx, c, passphrase)
 	if err != nil {
+		return nil, err
+	}
+	if before == nil {
+		o.vault, issuer, err = vault.Open(current)
+	} else {
+		o.vault, issuer, err = vault.OpenBoth(current, before)
+	}
+	return issuer, err
+}
+
+// masterKeys is the master key, and the one before if there is one.
+func (o *openedVault) masterKeys(ctx context.Context, c *config.Config, passphrase []byte) (current, before vault.Unsealer, err error) {
+	if o.seal != nil {
+		current, before = o.seal.Current(), o.seal.Previous()
+	} else if current, err = unsealer(ctx, c.MasterKey, passphrase); err != nil {
 		return nil, nil, fmt.Errorf("masterKey: %w", err)
 	}
 	if c.PreviousMasterKey == "" {
-		return vault.Open(current)
+		return current, before, nil
 	}
-	before, err := unsealer(ctx, c.PreviousMasterKey, nil)
-	if err != nil {
+	if before != nil {
+		return nil, nil, errors.New("previousMasterKey: the seal holds a key before already; run latchkey vault rotate without previousMasterKey first")
+	}
+	if before, err = unsealer(ctx, c.PreviousMasterKey, nil); err != nil {
 		return nil, nil, fmt.Errorf("previousMasterKey: %w", err)
 	}
-	return vault.OpenBoth(current, before)
+	return current, before, nil
+}
+
+func askConfigured(ctx context.Context, c *config.Config) (*sealfile.Opened, error) {
+	seal, err := ReadSeal(c)
+	if err != nil {
+		return nil, err
+	}
+	return AskSeal(ctx, seal, c.Seal.Secrets, slog.New(slog.DiscardHandler))
 }
 
 // WarnUnlocked logs, once, that keys are in memory which could be written to swap
@@ -160,6 +237,16 @@ func WarnUnlocked(v *vault.Vault, log *slog.Logger, also ...func()) {
 			do()
 		}
 	})
+}
+
+// RequireLocked refuses memory that could be written to swap space, unless the config
+// allows it.
+func RequireLocked(v *vault.Vault, c *config.Config) error {
+	if why := v.Unlocked(); why != nil && !c.AllowSwap {
+		return fmt.Errorf("memory with keys could not be locked, and keys might be written to swap space: %w. "+
+			"Raise the limit for locked memory (LimitMEMLOCK=64M in the systemd unit, ulimit -l in a shell), or set allowSwap: true", why)
+	}
+	return nil
 }
 
 // newKey is a master key that a first start has made.
@@ -182,7 +269,7 @@ func makeMasterKey(ctx context.Context, source string) (made newKey, err error) 
 	if kind == "file" {
 		err = unseal.Create(path)
 	} else {
-		if made.passphrase, err = choosePassphrase(ctx, path); err != nil {
+		if made.passphrase, err = ChoosePassphrase(ctx, path); err != nil {
 			return newKey{}, err
 		}
 		err = unseal.CreatePassphrase(path, made.passphrase)
@@ -208,23 +295,15 @@ func unsealer(ctx context.Context, source string, passphrase []byte) (vault.Unse
 		return nil, fmt.Errorf("%s is missing, and this database has keys that are sealed under a master key already; nothing was made. "+
 			"Put the file back from its backup, or name the right one. To replace the master key, make the new one first: (umask 077; openssl rand -hex 32 > %s)", rest, rest)
 	}
-	switch kind {
-	case "file":
-		return unseal.File(rest), nil
-	case "passphrase":
-		return unseal.Passphrase(rest, func() ([]byte, error) {
-			if passphrase != nil {
-				return passphrase, nil
-			}
-			return askPassphrase(ctx, "Passphrase of "+rest)
-		}), nil
-	case "env":
-		return unseal.Env(rest), nil
-	case "fd":
-		n, err := strconv.Atoi(rest)
-		return unseal.FD(n), err
+	if kind != "passphrase" {
+		return unseal.From(source)
 	}
-	return nil, errors.New("it must come from file:PATH, passphrase:PATH, env:NAME or fd:NUMBER")
+	return unseal.Passphrase(rest, func() ([]byte, error) {
+		if passphrase != nil {
+			return passphrase, nil
+		}
+		return askPassphrase(ctx, "Passphrase of "+rest)
+	}), nil
 }
 
 // HasOrganizations reports whether a parent organization was ever created.

@@ -29,9 +29,24 @@ func askPassphrase(ctx context.Context, prompt string) ([]byte, error) {
 	return passphrase, nil
 }
 
-// choosePassphrase asks for that of a new key. What is typed without being seen
+// ReadSecret asks for a secret on the terminal, or takes the next line of standard
+// input.
+func ReadSecret(ctx context.Context, prompt string) ([]byte, error) {
+	return readSecret(ctx, os.Stdin, os.Stderr, prompt+": ")
+}
+
+// WaitForEnter waits for a line on standard input.
+func WaitForEnter(ctx context.Context) error {
+	_, err := readSecret(ctx, os.Stdin, os.Stderr, "")
+	if errors.Is(err, errNothing) {
+		return nil
+	}
+	return err
+}
+
+// ChoosePassphrase asks for that of a new key. What is typed without being seen
 // is typed twice.
-func choosePassphrase(ctx context.Context, path string) ([]byte, error) {
+func ChoosePassphrase(ctx context.Context, path string) ([]byte, error) {
 	first, err := askPassphrase(ctx, "New passphrase for "+path)
 	if _, given := os.LookupEnv(passphraseVariable); err != nil || given || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return first, err
@@ -48,7 +63,10 @@ func choosePassphrase(ctx context.Context, path string) ([]byte, error) {
 	return first, nil
 }
 
-var errInterrupted = errors.New("it was interrupted")
+var (
+	errInterrupted = errors.New("it was interrupted")
+	errNothing     = errors.New("nothing was typed")
+)
 
 // readSecret reads a secret that a person types, or a script writes: of a terminal one
 // line, after a prompt and without showing it; of anything else the next line,
@@ -99,7 +117,7 @@ func readTyped(in *os.File, out io.Writer, prompt string) ([]byte, error) {
 		return nil, errInterrupted
 	}
 	if err == nil && line == "" {
-		return nil, errors.New("nothing was typed")
+		return nil, errNothing
 	}
 	return []byte(line), err
 }

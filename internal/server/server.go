@@ -53,6 +53,7 @@ type Server struct {
 	feed     *feed.Feed
 	webhooks *webhook.Deliverer
 	draining atomic.Bool
+	rotating sync.Mutex    // held while data keys are replaced
 	refused  chan struct{} // closed when nothing may be carried out any more
 
 	engine      *engine.Engine
@@ -164,6 +165,11 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	}
 	if b.authProxy != nil {
 		srv.serve(srv.encrypted(b.authProxy), http.HandlerFunc(srv.api.ServeAuthProxy))
+	}
+	if b.operator != nil {
+		// A rotation takes its time.
+		operator := &http.Server{Handler: srv.operatorHandler(&keys), ReadHeaderTimeout: c.Timeouts.Header}
+		srv.serving = append(srv.serving, &serving{listener: b.operator, http: operator})
 	}
 	if b.metrics != nil {
 		mux := http.NewServeMux()

@@ -56,7 +56,7 @@ func statePath(c *config.Config, masterKey string) string {
 	if c.Log.State != "" {
 		return c.Log.State
 	}
-	if kind, path, _ := strings.Cut(masterKey, ":"); kind == "file" || kind == "passphrase" {
+	if kind, path, _ := strings.Cut(masterKey, ":"); kind == "file" || kind == "passphrase" || kind == "seal" {
 		return path + ".state"
 	}
 	if path, ok := strings.CutPrefix(c.Store, "sqlite:"); ok {

@@ -245,10 +245,15 @@ func (tx *Tx) Installation(newID string) (*domain.Installation, error) {
 
 // BeginEpoch adds a log to the record of the installation.
 func (tx *Tx) BeginEpoch(installation string, epoch domain.LogEpoch) error {
-	return In(tx, &installations).Edit(installation, func(i *domain.Installation) error {
+	return tx.EditInstallation(installation, func(i *domain.Installation) error {
 		i.Epochs = append(i.Epochs, epoch)
 		return nil
 	})
+}
+
+// EditInstallation changes the record of the installation.
+func (tx *Tx) EditInstallation(id string, change func(*domain.Installation) error) error {
+	return In(tx, &installations).Edit(id, change)
 }
 
 // Wallets holds the organization's wallets.

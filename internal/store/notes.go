@@ -20,6 +20,10 @@ const (
 // installation's own.
 func IsInstance(org string) bool { return org == instanceOrg }
 
+// IsOrganization reports whether a name of [Store.Organizations] is of an
+// organization, and not of what the installation keeps for itself.
+func IsOrganization(org string) bool { return org != instanceOrg && !headless(org) }
+
 // Note is what the log says of the installation.
 type Note struct {
 	Installation string // its id

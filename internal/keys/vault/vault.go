@@ -129,6 +129,9 @@ func (v *Vault) unsealMaster(u Unsealer) (*master, error) {
 // report must not use the vault.
 func (v *Vault) OnUnlocked(report func(error)) { v.pool.OnUnlocked(report) }
 
+// Unlocked is why a secret is in memory that is not locked; nil: none is.
+func (v *Vault) Unlocked() error { return v.pool.Unlocked() }
+
 // Close waits for operations under way and wipes everything. Whatever comes
 // later is refused.
 func (v *Vault) Close() {

@@ -30,12 +30,16 @@ type Config struct {
 	// empty: what the database has.
 	Durability string
 	// MasterKey says where the key comes from under which all keys are sealed:
-	// file:PATH, passphrase:PATH, env:NAME or fd:NUMBER.
+	// file:PATH, passphrase:PATH, seal:PATH, env:NAME, fd:NUMBER or credential:NAME.
 	MasterKey string
 	// PreviousMasterKey is the same for the key before, while it is replaced;
 	// empty for none.
 	PreviousMasterKey string
-	TLS               TLS
+	Seal              Seal
+	Operator          Operator
+	// AllowSwap lets the server run although memory with keys could not be locked.
+	AllowSwap bool
+	TLS       TLS
 	// TrustedProxies are the peers whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
 	Log            Log
@@ -52,6 +56,22 @@ type Config struct {
 	OIDC      OIDC
 	Webhooks  Webhooks
 	Dev       Dev
+}
+
+// Seal is how the seal of the master key is opened, if MasterKey names one.
+type Seal struct {
+	// Secrets says where the secrets of recipients are, by their names: file:PATH,
+	// env:NAME, fd:NUMBER or credential:NAME.
+	Secrets map[string]string
+	// HTTP lets people hand in their shares at /latchkey/v1/unseal.
+	HTTP bool
+}
+
+// Operator is for commands that speak to a server which runs.
+type Operator struct {
+	// Socket is a Unix socket that only the owner of the server can use; empty:
+	// there is none.
+	Socket string
 }
 
 // TLS names PEM files. Both are set, or neither: then the listener is plain HTTP.

@@ -37,9 +37,12 @@ func Parse(name string, data []byte) (*Config, error) {
 		cfg.Store = "sqlite:" + p.resolve(rest)
 	}
 	for _, source := range []*string{&cfg.MasterKey, &cfg.PreviousMasterKey} {
-		if kind, path, _ := strings.Cut(*source, ":"); kind == "file" || kind == "passphrase" {
+		if kind, path, _ := strings.Cut(*source, ":"); kind == "file" || kind == "passphrase" || kind == "seal" {
 			*source = kind + ":" + p.resolve(path)
 		}
+	}
+	if path, ok := strings.CutPrefix(cfg.MasterKey, "seal:"); ok && cfg.Operator.Socket == "" {
+		cfg.Operator.Socket = path + ".sock"
 	}
 	if err := p.Err(name); err != nil {
 		return nil, err

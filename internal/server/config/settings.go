@@ -29,6 +29,14 @@ func settings(p *parser, c *Config) map[string]setting {
 		}},
 		"masterKey":         {set: p.keySource(&c.MasterKey)},
 		"previousMasterKey": {set: p.keySource(&c.PreviousMasterKey)},
+		"seal": {below: map[string]setting{
+			"secrets": {set: p.sealSecrets(&c.Seal.Secrets)},
+			"http":    {set: p.yesNo(&c.Seal.HTTP)},
+		}},
+		"operator": {below: map[string]setting{
+			"socket": {set: p.path(&c.Operator.Socket, "a socket")},
+		}},
+		"allowSwap": {set: p.yesNo(&c.AllowSwap)},
 		"tls": {below: map[string]setting{
 			"certificate": {set: p.path(&c.TLS.Certificate, "a file")},
 			"key":         {set: p.path(&c.TLS.Key, "a file")},

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"latchkey/internal/strictyaml"
 )
 
 // This file holds how the value of a setting is checked, by its kind.
@@ -95,23 +97,66 @@ func (p *parser) path(to *string, of string) func(string, *yaml.Node) {
 // keySource is where a master key comes from. What follows the colon is not
 // repeated in a message: an operator may put the key itself there.
 func (p *parser) keySource(to *string) func(string, *yaml.Node) {
-	const want = "file:PATH, passphrase:PATH, env:NAME or fd:NUMBER"
+	const want = "file:PATH, passphrase:PATH, seal:PATH, env:NAME, fd:NUMBER or credential:NAME"
 	return func(path string, n *yaml.Node) {
 		v, ok := p.text(path, n, want)
-		if !ok {
-			return
-		}
-		kind, rest, _ := strings.Cut(v, ":")
-		_, notNumber := strconv.ParseUint(rest, 10, 16)
-		switch {
+		switch kind, _, _ := strings.Cut(v, ":"); {
+		case !ok:
 		case v == "":
 			*to = ""
-		case rest == "" || strings.ContainsRune(rest, 0):
-			p.Problemf(n, "%s must be %s", path, want)
-		case kind == "file", kind == "passphrase", kind == "env", kind == "fd" && notNumber == nil:
+		case namesSource(v) || namesFile(v) && (kind == "passphrase" || kind == "seal"):
 			*to = v // Parse resolves the path
 		default:
 			p.Problemf(n, "%s must be %s", path, want)
+		}
+	}
+}
+
+// namesSource reports whether a text says where a secret is, and is not one itself.
+func namesSource(v string) bool {
+	kind, rest, _ := strings.Cut(v, ":")
+	_, notNumber := strconv.ParseUint(rest, 10, 16)
+	switch kind {
+	case "file", "env":
+		return namesFile(v)
+	case "fd":
+		return notNumber == nil
+	case "credential":
+		return namesFile(v) && filepath.IsLocal(rest)
+	}
+	return false
+}
+
+// namesFile reports whether a text has something after its colon.
+func namesFile(v string) bool {
+	_, rest, _ := strings.Cut(v, ":")
+	return rest != "" && !strings.ContainsRune(rest, 0)
+}
+
+// sealSecrets never repeats any part of a value: it may be the secret itself.
+func (p *parser) sealSecrets(to *map[string]string) func(string, *yaml.Node) {
+	const want = "file:PATH, env:NAME, fd:NUMBER or credential:NAME"
+	return func(path string, n *yaml.Node) {
+		if n.Kind != yaml.MappingNode {
+			p.Problemf(n, "%s must hold recipients of the seal and where their secrets are (NAME: SOURCE), not %s", path, kind(n))
+			return
+		}
+		all := map[string]string{}
+		for key, value := range p.Members(path, n) {
+			place := strictyaml.Join(path, key.Value)
+			v, ok := p.text(place, value, want)
+			switch {
+			case !ok:
+			case !namesSource(v):
+				p.Problemf(value, "%s must be %s; a secret itself does not belong here", place, want)
+			case strings.HasPrefix(v, inFile):
+				all[key.Value] = inFile + p.resolve(strings.TrimPrefix(v, inFile))
+			default:
+				all[key.Value] = v
+			}
+		}
+		if len(all) > 0 {
+			*to = all
 		}
 	}
 }

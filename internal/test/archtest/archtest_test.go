@@ -28,7 +28,7 @@ var layers = [][]string{
 		"internal/chain/abi", "internal/chain/idl", "internal/policy", "internal/outbox/notify", "internal/proof/passkey", "internal/witness", "internal/console", "internal/webhook/target", "internal/meter",
 	},
 	{"internal/domain", "internal/server/config", "internal/proof/stamp", "internal/keys/vault", "internal/chain/describe", "internal/chain/transfer"},
-	{"internal/store", "internal/velocity", "internal/request/record", "internal/proof/token", "internal/proof/oidc", "internal/keys/vault/unseal"},
+	{"internal/store", "internal/velocity", "internal/request/record", "internal/proof/token", "internal/proof/oidc", "internal/keys/vault/unseal", "internal/keys/vault/sealfile"},
 	{"internal/request/decide", "internal/store/group", "internal/outbox", "internal/ledger", "internal/webhook"},
 	{"internal/request/activity"},
 	{"internal/feed"},
@@ -138,6 +138,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/keys/vault":                   {"FuzzImportBundle"},
 		"internal/keys/vault/bundle":            {"FuzzParseEncrypted"},
 		"internal/keys/vault/unseal":            {"FuzzParseKey"},
+		"internal/keys/vault/sealfile":          {"FuzzParseShare", "FuzzReadSeal"},
 		"internal/keys/vault/internal/mnemonic": {"FuzzMnemonic"},
 		"internal/keys/vault/internal/seal":     {"FuzzOpenSealed"},
 

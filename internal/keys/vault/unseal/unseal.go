@@ -1,5 +1,6 @@
 // Package unseal has the ways to hand the vault its master key: a file, a file
-// under a passphrase, an environment variable, a file descriptor.
+// under a passphrase, an environment variable, a file descriptor, a credential of
+// systemd.
 //
 // The key is 32 random bytes, written as 64 hex digits or in base64. No error
 // of this package quotes what it read.
@@ -15,6 +16,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
@@ -50,6 +54,53 @@ func (s *Source) Unseal(use func(master *[32]byte) error) error {
 		return err
 	}
 	return use(&key)
+}
+
+// Text reads a secret that is not a master key, such as a passphrase: what the
+// source has, without the line feed at its end. The caller wipes it.
+func (s *Source) Text() ([]byte, error) {
+	text, err := s.read()
+	if err != nil {
+		clear(text)
+		return nil, err
+	}
+	if text = bytes.TrimRight(text, "\r\n"); len(text) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	return text, nil
+}
+
+// Sources says which texts [From] knows.
+const Sources = "file:PATH, env:NAME, fd:NUMBER or credential:NAME"
+
+// From is the source that a text names.
+func From(source string) (*Source, error) {
+	kind, rest, _ := strings.Cut(source, ":")
+	number, notNumber := strconv.ParseUint(rest, 10, 16)
+	switch {
+	case rest == "" || strings.ContainsRune(rest, 0):
+	case kind == "file":
+		return File(rest), nil
+	case kind == "env":
+		return Env(rest), nil
+	case kind == "fd" && notNumber == nil:
+		return FD(int(number)), nil
+	case kind == "credential" && filepath.IsLocal(rest):
+		return Credential(rest), nil
+	}
+	return nil, errors.New("it must come from " + Sources)
+}
+
+// Credential reads what systemd hands to a service (LoadCredential=,
+// LoadCredentialEncrypted=).
+func Credential(name string) *Source {
+	return &Source{name: "credential " + name, read: func() ([]byte, error) {
+		folder := os.Getenv("CREDENTIALS_DIRECTORY")
+		if folder == "" {
+			return nil, errors.New("the process has no credentials of systemd: CREDENTIALS_DIRECTORY is not set")
+		}
+		return secretfile.Read(filepath.Join(folder, name))
+	}}
 }
 
 // Random is a key that is kept nowhere: for a store that ends with the process.

@@ -180,3 +180,12 @@ func nfkd(text []byte) []byte {
 
 // mask has the checksum bits of an entropy of n bytes: one for each 32 bits.
 func mask(n int) byte { return 0xff << (8 - n/4) }
+
+// Word is the word of a language for eleven bits.
+func (b *Books) Word(l Language, n uint16) string { return b.words[l][n%wordCount] }
+
+// Index is what a word of a language stands for.
+func (b *Books) Index(l Language, word string) (n uint16, known bool) {
+	n, known = b.index[l][word]
+	return n, known
+}

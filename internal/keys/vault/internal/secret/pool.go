@@ -35,6 +35,13 @@ func (p *Pool) OnUnlocked(report func(error)) {
 	}
 }
 
+// Unlocked is why memory that was handed out is not locked; nil: it is.
+func (p *Pool) Unlocked() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.unlocked
+}
+
 // pages maps pages, and notes the first time that they are not locked.
 func (p *Pool) pages(n int) []byte {
 	pages, err := mapPages(n)

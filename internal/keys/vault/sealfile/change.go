@@ -1,0 +1,209 @@
+package sealfile
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"filippo.io/age"
+
+	"latchkey/internal/ids"
+	"latchkey/internal/keys/vault"
+	"latchkey/internal/keys/vault/internal/secret"
+	"latchkey/internal/secretfile"
+)
+
+// Hand gives the shares of a new group of people out. It is called before the file
+// is written, so that there is never a group whose shares nobody has.
+type Hand func([]Share) error
+
+// Create makes a new seal of a master key, or of a fresh one if from is nil. It
+// refuses a path where there is something: the key that is lost could not be
+// replaced.
+func Create(path string, from vault.Unsealer, specs []Spec, hand Hand) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return exists(path, err)
+	}
+	pool := &secret.Pool{}
+	defer pool.Close()
+	master, err := masterKey(pool, from)
+	if err != nil {
+		return err
+	}
+	c := change{pool: pool, path: path, write: secretfile.Create, master: master, form: form{Format: format, ID: ids.New()}}
+	if err := c.add(specs); err != nil {
+		return err
+	}
+	return c.finish(hand)
+}
+
+func exists(path string, err error) error {
+	if err == nil {
+		err = fs.ErrExist
+	}
+	return fmt.Errorf("%s: %w; a seal is never overwritten, and nothing was made", path, err)
+}
+
+func masterKey(pool *secret.Pool, from vault.Unsealer) (*secret.Bytes, error) {
+	if from == nil {
+		return pool.Random(keySize), nil
+	}
+	master := pool.New(keySize)
+	err := from.Unseal(func(key *[32]byte) error {
+		copy(master.Raw(), key[:])
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the master key from %s: %w", from.Name(), err)
+	}
+	return master, nil
+}
+
+// Add adds recipients. The master key stays.
+func (o *Opened) Add(specs []Spec, hand Hand) error {
+	c := o.change()
+	if err := c.add(specs); err != nil {
+		return err
+	}
+	return c.finish(hand)
+}
+
+// Remove takes recipients away, and makes a new master key for those who stay: who
+// was taken away may have kept the old one. The old one stays in the seal, under the
+// new one, until [Opened.Forget].
+func (o *Opened) Remove(names []string) error {
+	c := o.change()
+	for _, name := range names {
+		if _, err := o.recipient(name); err != nil {
+			return err
+		}
+		if name == o.by {
+			return fmt.Errorf("the seal was opened by %q: to take that away, open it by one that stays (--secret NAME=SOURCE)", name)
+		}
+	}
+	if o.previous != nil {
+		return errors.New("the master key is being replaced already: run latchkey vault rotate first, then remove more")
+	}
+	c.form.Recipients = slices.DeleteFunc(slices.Clone(c.form.Recipients), func(r recipient) bool { return slices.Contains(names, r.Name) })
+	c.master = o.pool.Random(keySize)
+	var err error
+	if c.form.Previous, err = sealPrevious(c.master, o.master); err != nil {
+		return err
+	}
+	return c.finish(nil)
+}
+
+// Forget drops the master key before, when nothing is under it any more.
+func (o *Opened) Forget() error {
+	if o.previous == nil {
+		return nil
+	}
+	c := o.change()
+	c.form.Previous = ""
+	return c.finish(nil)
+}
+
+// change is a new generation of a seal.
+type change struct {
+	pool    *secret.Pool
+	path    string
+	write   func(path string, text []byte) error
+	form    form
+	master  *secret.Bytes // of the new generation
+	former  *secret.Bytes // of the one before; nil: there is none
+	expects []byte        // what the file must still be; nil: nothing
+	// by opens the seal by a recipient that is in it: nil if none is at hand.
+	by     age.Identity
+	shares []Share
+}
+
+func (o *Opened) change() *change {
+	f := o.form
+	f.Recipients = slices.Clone(f.Recipients)
+	return &change{
+		pool: o.pool, path: o.path, write: secretfile.Write, form: f,
+		master: o.master, former: o.master, expects: o.text, by: o.identity,
+	}
+}
+
+func (c *change) add(specs []Spec) error {
+	if len(specs) == 0 {
+		return errors.New("no recipient was named; --passphrase NAME, --age NAME=age1… or --people NAME=K/N name one")
+	}
+	for _, spec := range specs {
+		m, err := newRecipient(c.pool, spec)
+		if err != nil {
+			return err
+		}
+		c.form.Recipients = append(c.form.Recipients, m.recipient)
+		c.shares = append(c.shares, m.shares...)
+		if c.by == nil {
+			c.by = m.identity
+		}
+	}
+	return checkNames(c.form.Recipients)
+}
+
+// finish writes the file, after it has opened what it is going to write.
+func (c *change) finish(hand Hand) error {
+	c.form.Generation++
+	to := make([]age.Recipient, len(c.form.Recipients))
+	for i, r := range c.form.Recipients {
+		var err error
+		if to[i], err = parseRecipient(r.Recipient); err != nil {
+			return fmt.Errorf("recipient %q: %w", r.Name, err)
+		}
+	}
+	text := append(hex.AppendEncode(make([]byte, 0, 2*keySize+1), c.master.Raw()), '\n')
+	defer clear(text)
+	var err error
+	if c.form.Master, err = encrypt(text, to...); err != nil {
+		return fmt.Errorf("%s: encrypting to %s: %w", c.path, names(c.form.Recipients), err)
+	}
+	if err := c.form.sign(c.master, c.former); err != nil {
+		return err
+	}
+	file, err := c.form.marshal()
+	if err != nil {
+		return err
+	}
+	if err := c.opens(file); err != nil {
+		return err
+	}
+	if c.expects != nil {
+		now, err := os.ReadFile(c.path)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(now, c.expects) {
+			return fmt.Errorf("%s was changed in the meantime; nothing was done, run the command again", c.path)
+		}
+	}
+	if hand != nil && len(c.shares) > 0 {
+		if err := hand(c.shares); err != nil {
+			return err
+		}
+	}
+	return c.write(c.path, file)
+}
+
+// opens makes sure that what is to be written can be read, and opened.
+func (c *change) opens(file []byte) error {
+	f, err := parse(file)
+	if err == nil {
+		err = f.verify(c.master)
+	}
+	if err == nil && c.by != nil {
+		var text []byte
+		text, err = decrypt(f.Master, c.by)
+		clear(text)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: the seal did not open after it was made, and was not written: %w", c.path, err)
+	}
+	return nil
+}

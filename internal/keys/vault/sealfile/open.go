@@ -1,0 +1,227 @@
+package sealfile
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"filippo.io/age"
+	"filippo.io/age/plugin"
+
+	"latchkey/internal/keys/vault"
+	"latchkey/internal/keys/vault/internal/mnemonic"
+	"latchkey/internal/keys/vault/internal/secret"
+)
+
+// Opened is a seal with the master key in memory that is locked where the system
+// allows it. Close forgets the key.
+type Opened struct {
+	*Seal
+	pool     *secret.Pool
+	by       string // the recipient that opened it
+	identity age.Identity
+	master   *secret.Bytes
+	previous *secret.Bytes // nil: there is none
+}
+
+// By is the recipient that opened the seal.
+func (o *Opened) By() string { return o.by }
+
+// Close wipes the keys.
+func (o *Opened) Close() { o.pool.Close() }
+
+// String keeps the fields out of logs.
+func (*Opened) String() string { return "[seal]" }
+
+// GoString keeps the fields out of logs.
+func (*Opened) GoString() string { return "[seal]" }
+
+// Current provides the master key.
+func (o *Opened) Current() vault.Unsealer {
+	return &lender{fmt.Sprintf("seal %s, opened by %s", o.path, o.by), o.master}
+}
+
+// Previous provides the master key before, nil when nothing is under it any more.
+func (o *Opened) Previous() vault.Unsealer {
+	if o.previous == nil {
+		return nil
+	}
+	return &lender{fmt.Sprintf("seal %s (the key before)", o.path), o.previous}
+}
+
+// lender lends a key.
+type lender struct {
+	name string
+	key  *secret.Bytes
+}
+
+// Name says where the key comes from.
+func (l *lender) Name() string { return l.name }
+
+// Unseal lends the key.
+func (l *lender) Unseal(use func(master *[32]byte) error) error {
+	if l.key.Len() != keySize {
+		return errors.New("the seal was closed")
+	}
+	key := [keySize]byte(l.key.Raw())
+	defer clear(key[:])
+	return use(&key)
+}
+
+// NeedsSecret reports whether a recipient of the seal can be opened by a secret:
+// a passphrase, or an identity of age. A group of people cannot.
+func (s *Seal) NeedsSecret(name string) (bool, error) {
+	r, err := s.recipient(name)
+	return err == nil && r.Kind != KindPeople, err
+}
+
+// Open opens the seal by the secret of one recipient: its passphrase, or the text of
+// a file with an identity of age. The secret is wiped.
+func (s *Seal) Open(name string, given []byte) (*Opened, error) {
+	defer clear(given)
+	r, err := s.recipient(name)
+	if err != nil {
+		return nil, err
+	}
+	var identity age.Identity
+	switch r.Kind {
+	case KindPassphrase:
+		identity, err = r.byPassphrase(given)
+	case KindAge:
+		identity, err = readIdentity(given)
+	default:
+		err = fmt.Errorf("it is opened by %d people: run latchkey unseal", r.people.Threshold)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s, recipient %q: %w", s.path, name, err)
+	}
+	return s.open(r, identity, &secret.Pool{})
+}
+
+func (r *recipient) byPassphrase(passphrase []byte) (age.Identity, error) {
+	key, err := age.NewScryptIdentity(string(passphrase))
+	if err != nil {
+		return nil, errors.New("the passphrase is empty")
+	}
+	key.SetMaxWorkFactor(maxWorkFactor)
+	text, err := decrypt(r.passphrase, key)
+	if err != nil {
+		return nil, errors.New("it does not open with this passphrase")
+	}
+	defer clear(text)
+	return readIdentity(text)
+}
+
+// readIdentity reads the text of an identity, with comments as age writes them. No
+// error quotes it.
+func readIdentity(text []byte) (age.Identity, error) {
+	var found age.Identity
+	for line := range bytes.Lines(text) {
+		line := strings.TrimSpace(string(line))
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if found != nil {
+			return nil, errors.New("the file holds more than one identity of age")
+		}
+		var err error
+		switch {
+		case strings.HasPrefix(line, "AGE-SECRET-KEY-PQ-1"):
+			found, err = age.ParseHybridIdentity(line)
+		case strings.HasPrefix(line, "AGE-SECRET-KEY-1"):
+			found, err = age.ParseX25519Identity(line)
+		case strings.HasPrefix(line, "AGE-PLUGIN-"):
+			found, err = plugin.NewIdentity(line, pluginUI())
+		default:
+			err = errors.New("unknown")
+		}
+		if err != nil {
+			return nil, errors.New("this is not an identity of age (AGE-SECRET-KEY-1… or AGE-PLUGIN-…)")
+		}
+	}
+	if found == nil {
+		return nil, errors.New("there is no identity of age in it (AGE-SECRET-KEY-1… or AGE-PLUGIN-…)")
+	}
+	return found, nil
+}
+
+// open takes the pool over.
+func (s *Seal) open(r *recipient, identity age.Identity, pool *secret.Pool) (_ *Opened, err error) {
+	o := &Opened{Seal: s, pool: pool, by: r.Name, identity: identity}
+	defer func() {
+		if err != nil {
+			pool.Close()
+			err = fmt.Errorf("%s, recipient %q: %w", s.path, r.Name, err)
+		}
+	}()
+	text, err := decrypt(s.form.Master, identity)
+	if err != nil {
+		return nil, fmt.Errorf("it does not open the seal: the seal is for another identity, or was damaged (%w)", err)
+	}
+	defer clear(text)
+	if o.master, err = parseKey(pool, text); err != nil {
+		return nil, err
+	}
+	if err := s.form.verify(o.master); err != nil {
+		return nil, err
+	}
+	if s.form.Previous != "" {
+		if o.previous, err = o.openPrevious(); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// sealPrevious encrypts the key before under the present one.
+func sealPrevious(master, previous *secret.Bytes) (string, error) {
+	aead, err := previousKey(master)
+	if err != nil {
+		return "", err
+	}
+	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+keySize+aead.Overhead())
+	rand.Read(nonce) // never fails: it ends the program instead
+	return hex.EncodeToString(aead.Seal(nonce, nonce, previous.Raw(), nil)), nil
+}
+
+func (o *Opened) openPrevious() (*secret.Bytes, error) {
+	damaged := errors.New("the key before, which the seal holds, is damaged")
+	aead, err := previousKey(o.master)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := hex.DecodeString(o.form.Previous)
+	if err != nil || len(sealed) < aead.NonceSize() {
+		return nil, damaged
+	}
+	plain, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], nil)
+	if err != nil || len(plain) != keySize {
+		clear(plain)
+		return nil, damaged
+	}
+	return o.pool.Of(plain), nil
+}
+
+func previousKey(master *secret.Bytes) (cipher.AEAD, error) {
+	key, err := hkdf.Expand(sha256.New, master.Raw(), previousInfo, keySize)
+	if err != nil {
+		return nil, fmt.Errorf("sealfile: %w", err)
+	}
+	defer clear(key)
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("sealfile: %w", err)
+	}
+	return cipher.NewGCM(block)
+}
+
+// books are the words of shares.
+var books = sync.OnceValue(mnemonic.Load)

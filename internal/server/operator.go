@@ -1,0 +1,162 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// The operator's socket takes commands for a server that runs: the user who runs it,
+// and root, can use it, and nobody else.
+const (
+	operatorUnseal = "/unseal"
+	operatorRotate = "/rotate"
+)
+
+// listenOperator takes the socket over from a server that is gone.
+func listenOperator(path string) (net.Listener, error) {
+	if connection, err := net.Dial("unix", path); err == nil {
+		_ = connection.Close()
+		return nil, fmt.Errorf("another server uses %s", path)
+	} else if errors.Is(err, syscall.ECONNREFUSED) { // nobody listens any more
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return listener, nil
+}
+
+// operatorHandler answers on the socket when the server is open.
+func (s *Server) operatorHandler(keys *KeyServices) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+operatorUnseal, func(w http.ResponseWriter, _ *http.Request) {
+		operatorReply(w, Unsealing{}, errors.New("the server is not sealed"))
+	})
+	mux.HandleFunc("GET "+operatorRotate, func(w http.ResponseWriter, r *http.Request) {
+		status, err := RotationStatus(r.Context(), s.store)
+		operatorReply(w, status, err)
+	})
+	mux.HandleFunc("POST "+operatorRotate, func(w http.ResponseWriter, r *http.Request) {
+		s.rotating.Lock()
+		defer s.rotating.Unlock()
+		status, err := s.rotate(r.Context(), keys)
+		operatorReply(w, status, err)
+	})
+	return mux
+}
+
+// rotate refuses while the seal has a master key that this server was not started
+// with: it would seal everything under the one that is to go.
+func (s *Server) rotate(ctx context.Context, keys *KeyServices) (Rotation, error) {
+	if keys.Seal != nil {
+		now, err := ReadSeal(s.config)
+		if err != nil {
+			return Rotation{}, err
+		}
+		if now.Generation() != keys.Seal.Generation() {
+			return Rotation{}, fmt.Errorf("the seal was changed since the server was started (generation %d, now %d): restart the server, then run this again",
+				keys.Seal.Generation(), now.Generation())
+		}
+	}
+	return Rotate(ctx, s.store, keys)
+}
+
+// operatorReply writes a result, or why there is none.
+func operatorReply[T any](w http.ResponseWriter, result T, err error) {
+	status := http.StatusOK
+	var body []byte
+	if err != nil {
+		status = http.StatusConflict
+		body, err = json.Marshal(map[string]string{"error": err.Error()})
+	} else {
+		body, err = json.Marshal(result)
+	}
+	if err != nil {
+		status, body = http.StatusInternalServerError, []byte(`{"error":"the reply could not be written"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // who asked may be gone
+}
+
+// ErrNoOperator says that no server listens on the operator's socket.
+var ErrNoOperator = errors.New("no server listens there; is it running?")
+
+// askOperator sends a command to the server that listens on a socket.
+func askOperator[T any](ctx context.Context, socket, method, path, body string) (result T, err error) {
+	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}}
+	defer client.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, method, "http://operator"+path, strings.NewReader(body))
+	if err != nil {
+		return result, err
+	}
+	reply, err := client.Do(request)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return result, fmt.Errorf("%s: %w", socket, ErrNoOperator)
+	}
+	if err != nil {
+		return result, err
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(reply.Body, 1<<20))
+	if err != nil {
+		return result, err
+	}
+	if reply.StatusCode != http.StatusOK {
+		var refused struct {
+			Error string `json:"error"`
+		}
+		if err := json.Unmarshal(text, &refused); err != nil || refused.Error == "" {
+			return result, fmt.Errorf("%s: the server answered with status %d", socket, reply.StatusCode)
+		}
+		return result, errors.New(refused.Error)
+	}
+	return result, json.Unmarshal(text, &result)
+}
+
+// AskUnseal hands a share to the server that listens on a socket.
+func AskUnseal(ctx context.Context, socket string, share []byte) (Unsealing, error) {
+	return askOperator[Unsealing](ctx, socket, http.MethodPost, operatorUnseal, string(share))
+}
+
+// AskRotate has the server that listens on a socket replace its data keys, and
+// returns when it is done; with status it only tells how far it is.
+func AskRotate(ctx context.Context, socket string, status bool) (Rotation, error) {
+	method := http.MethodPost
+	if status {
+		method = http.MethodGet
+	}
+	return askOperator[Rotation](ctx, socket, method, operatorRotate, "")
+}
+
+// paused is a listener for a server that is to end while the listener goes on.
+type paused struct{ net.Listener }
+
+// Close ends Accept, and leaves the listener as it is.
+func (p paused) Close() error { return p.deadline(time.Unix(1, 0)) }
+
+// resume lets the listener accept again.
+func (p paused) resume() error { return p.deadline(time.Time{}) }
+
+func (p paused) deadline(at time.Time) error {
+	return p.Listener.(interface{ SetDeadline(time.Time) error }).SetDeadline(at)
+}
