@@ -49,7 +49,7 @@ func (cmd devCommand) Run(ctx context.Context) error {
 	c := config.Default()
 	c.Listen, c.Store, c.Log.Format, c.Timeouts.LameDuck = cmd.Listen, cmd.Store, "text", 0
 	c.Limits.Rate = config.Rate{}
-	c.Dev = config.Dev{Folder: cmd.Data, Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true, LoopbackWebhooks: true}
+	c.Dev = config.Dev{Folder: cmd.Data, FramesBeside: true, Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true, LoopbackWebhooks: true}
 	if c.Store == "" {
 		c.Store = dataStore(cmd.Data)
 	}
@@ -121,7 +121,7 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server
 	if err := file.ensureOrganization(ctx, s); err != nil {
 		return err
 	}
-	if err := file.writeAuthProxy(ctx, srv, s, cmd.Data); err != nil {
+	if err := file.writePages(ctx, srv, s, cmd.Data); err != nil {
 		return err
 	}
 	if !srv.Loopback() {
@@ -132,7 +132,7 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server
 	if err != nil {
 		return err
 	}
-	cmd.greet(c, file, address)
+	cmd.greet(c, file, address, srv.FramesURL())
 	return srv.Run(ctx)
 }
 
@@ -207,7 +207,7 @@ func (f *devFile) write(dir string) error {
 	return secretfile.Write(devPath(dir), append(text, '\n'))
 }
 
-func (cmd devCommand) greet(c *config.Config, f *devFile, consoleAddress string) {
+func (cmd devCommand) greet(c *config.Config, f *devFile, consoleAddress, framesURL string) {
 	program := os.Args[0]
 	fmt.Printf(`Latchkey is ready at %s
 
@@ -226,7 +226,8 @@ Try it from another terminal:
   %s request --data %s create_user_tag '{"userTagName":"admins","userIds":[]}'
 
 Pages sign users up and log them in through the auth proxy; %s
-has what they need.
+has what they need. They show and take keys in frames of %s;
+%s has their addresses.
 
 Mail and SMS are not sent. Each becomes a file in %s, with its
 code or bundle in a header X-Latchkey-Code or X-Latchkey-Bundle.
@@ -235,5 +236,5 @@ Stop with Ctrl-C. The next start finds everything as you left it.
 
 `, f.BaseURL, f.OrganizationID, f.UserID, f.APIPublicKey, devPath(cmd.Data),
 		consoleAddress, program, cmd.Data, program, cmd.Data, program, cmd.Data,
-		filepath.Join(cmd.Data, authProxyName), c.Dev.Outbox)
+		filepath.Join(cmd.Data, authProxyName), framesURL, filepath.Join(cmd.Data, framesName), c.Dev.Outbox)
 }

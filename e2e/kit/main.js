@@ -4,12 +4,15 @@ import { TurnkeyProvider, useTurnkey } from '@turnkey/react-wallet-kit';
 import { createElement } from 'react';
 import { createRoot } from 'react-dom/client';
 
+import { installWallet } from './wallet.js';
+
 function Application() {
   const kit = useTurnkey();
   window.kit = kit;
   return createElement('p', null, `${kit.clientState} ${kit.authState}`);
 }
 
+installWallet();
 const config = JSON.parse(decodeURIComponent(location.hash.slice(1)));
 createRoot(document.getElementById('root')).render(
   createElement(TurnkeyProvider, { config }, createElement(Application)),

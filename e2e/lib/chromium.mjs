@@ -106,7 +106,7 @@ async function startBrowser() {
 }
 
 // servePage serves the page at localhost, which browsers hold to be secure.
-async function servePage() {
+export async function servePage() {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('../page/page.js', import.meta.url))],
     bundle: true,
@@ -138,6 +138,9 @@ async function servePage() {
 // usePage gives the tests of the describe around it a page, when they run; that of
 // ../page, or what serve makes an address for.
 //   run(f, …arguments)   calls f in the page; both ways go by JSON
+//   inFrame(part, f, …)  calls f in the frame whose address has this part
+//   open(url)            another page of the browser, with run and close
+//   targets()            all pages and frames of the browser
 //   authenticator(more)  plugs in a virtual authenticator, and pulls out the one before
 //   by                   package to which requests are attributed, besides the client
 export function usePage(serve = servePage) {
@@ -149,6 +152,41 @@ export function usePage(serve = servePage) {
     const { targetId } = await browser.call('Target.createTarget', { url: 'about:blank' });
     const { sessionId } = await browser.call('Target.attachToTarget', { targetId, flatten: true });
     const call = (method, params) => browser.call(method, params, sessionId);
+    const runIn = async (session, f, args) => {
+      const { result, exceptionDetails } = await browser.call(
+        'Runtime.evaluate',
+        { expression: `(${f})(...${JSON.stringify(args)})`, awaitPromise: true, returnByValue: true },
+        session,
+      );
+      if (exceptionDetails) {
+        throw new Error(`in the page: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
+      }
+      return result.value;
+    };
+    // A frame of another site is a target of its own.
+    page.targets = async () => (await browser.call('Target.getTargets', { filter: [{}] })).targetInfos;
+    page.inFrame = async (part, f, ...args) => {
+      const frame = await until(
+        () => `a frame with ${part} in its address`,
+        async () => (await page.targets()).find(({ type, url }) => type === 'iframe' && url.includes(part)),
+      );
+      const attached = await browser.call('Target.attachToTarget', { targetId: frame.targetId, flatten: true });
+      try {
+        return await runIn(attached.sessionId, f, args);
+      } finally {
+        await browser.call('Target.detachFromTarget', attached).catch(() => {}); // it may be gone
+      }
+    };
+    page.open = async (url) => {
+      const other = await browser.call('Target.createTarget', { url });
+      const attached = await browser.call('Target.attachToTarget', { targetId: other.targetId, flatten: true });
+      const run = (f, ...args) => runIn(attached.sessionId, f, args);
+      await until(
+        () => url,
+        () => run((wanted) => location.href === wanted && document.readyState === 'complete', url).catch(() => false),
+      );
+      return { run, close: () => browser.call('Target.closeTarget', other) };
+    };
 
     // What the page asked of the server.
     const requests = new Map();
@@ -167,17 +205,7 @@ export function usePage(serve = servePage) {
     await call('WebAuthn.enable');
 
     page.origin = new URL(server.url).origin;
-    page.run = async (f, ...args) => {
-      const { result, exceptionDetails } = await call('Runtime.evaluate', {
-        expression: `(${f})(...${JSON.stringify(args)})`,
-        awaitPromise: true,
-        returnByValue: true,
-      });
-      if (exceptionDetails) {
-        throw new Error(`in the page: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
-      }
-      return result.value;
-    };
+    page.run = (f, ...args) => runIn(sessionId, f, args);
     let plugged;
     page.authenticator = async (more) => {
       if (plugged) await call('WebAuthn.removeVirtualAuthenticator', { authenticatorId: plugged });

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
 import { vite as latchkey } from '../../packages/latchkey-bundler/index.js';
+import { frameAddresses } from './frames.mjs';
 
 const types = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 
@@ -32,10 +33,14 @@ export async function serveKit({ place, dev }) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const frames = frameAddresses({ place });
   const config = {
     organizationId: dev.organizationId,
     apiBaseUrl: dev.baseUrl,
     ...JSON.parse(readFileSync(join(place.data, 'auth-proxy.json'), 'utf8')),
+    exportIframeUrl: frames.export,
+    importIframeUrl: frames.import,
+    walletConfig: { features: { auth: true }, chains: { ethereum: { native: true }, solana: { native: false } } },
   };
   return {
     url: `http://localhost:${server.address().port}/#${encodeURIComponent(JSON.stringify(config))}`,

@@ -31,6 +31,16 @@ describe(`react-wallet-kit on ${storeName}`, () => {
     await state('authState', 'unauthenticated');
   };
 
+  // reload loads the application anew; its session is still there.
+  const reload = async () => {
+    await page.run(() => {
+      window.kit = undefined;
+      location.reload();
+    });
+    await state('clientState', 'ready');
+    await inside();
+  };
+
   // byCode lets the owner of an address in, by the nth code that is sent there.
   const byCode = async (contact, nth) => {
     const sent = await page.run((to) => window.kit.initOtp({ otpType: 'OTP_TYPE_EMAIL', contact: to }), contact);
@@ -75,6 +85,94 @@ describe(`react-wallet-kit on ${storeName}`, () => {
     await page.run(() => window.kit.loginWithPasskey());
     await inside();
     assert.equal(await organization(), own);
+    await logout();
+  });
+
+  it('signs up by wallet, and logs in again', async () => {
+    const enter = (method) =>
+      page.run(async (name) => {
+        const [walletProvider] = await window.kit.fetchWalletProviders();
+        await window.kit[name]({ walletProvider });
+      }, method);
+    await enter('signUpWithWallet');
+    await inside();
+    const own = await organization();
+    assert.notEqual(own, held.dev.organizationId);
+    await logout();
+    await enter('loginWithWallet');
+    await inside();
+    assert.equal(await organization(), own);
+    await logout();
+  });
+
+  // What the person in front of the screen does in the dialogs of the kit.
+  const press = (name) =>
+    until(
+      () => `the button ${name}`,
+      () =>
+        page.run((id) => {
+          const button = document.querySelector(`[data-testid="${id}"]`);
+          button?.click();
+          return Boolean(button);
+        }, name),
+    );
+  const ready = (address) =>
+    until(
+      () => 'the frame to be styled by the kit',
+      () => page.inFrame(address, () => (document.body?.style.backgroundColor ?? '') !== ''),
+    );
+  const exported = async (method, parameters) => {
+    await page.run((name, sent) => void (window.done = window.kit[name](sent)), method, parameters);
+    await ready('/export');
+    await press('confirm-export-warning-button');
+    const text = await until(
+      () => 'what was exported',
+      () => page.inFrame('/export', () => document.querySelector('.secret').textContent),
+    );
+    return text;
+  };
+  const imported = async (method, parameters, text) => {
+    await page.run((name, sent) => void (window.done = window.kit[name](sent)), method, parameters);
+    await ready('/import');
+    await page.inFrame('/import', (typed) => (document.querySelector('textarea').value = typed), text);
+    await press('import-button');
+    return page.run(() => window.done);
+  };
+
+  it('exports and imports through the frames', async () => {
+    await page.run(() => window.kit.signUpWithPasskey({ passkeyDisplayName: 'Frames' }));
+    await inside();
+    const { walletId, address } = await page.run(async () => {
+      const id = await window.kit.createWallet({ walletName: 'Exported', accounts: ['ADDRESS_FORMAT_ETHEREUM'] });
+      const wallets = await window.kit.fetchWallets();
+      return { walletId: id, address: wallets.find((w) => w.walletId === id).accounts[0].address };
+    });
+    const words = await exported('handleExportWallet', { walletId });
+    assert.equal(ethers.HDNodeWallet.fromPhrase(words).address, address);
+    await reload();
+    const key = await exported('handleExportWalletAccount', { address });
+    assert.equal(new ethers.Wallet(key).address, address);
+    await reload();
+
+    // Words of another wallet, and a key.
+    const other = ethers.HDNodeWallet.createRandom();
+    const id = await imported(
+      'handleImportWallet',
+      { walletName: 'Imported', defaultWalletAccounts: ['ADDRESS_FORMAT_ETHEREUM'], successPageDuration: 0 },
+      other.mnemonic.phrase,
+    );
+    const found = await page.run(async (wanted) => (await window.kit.fetchWallets()).find((w) => w.walletId === wanted), id);
+    assert.equal(found.accounts[0].address, other.address);
+    await reload();
+    const alone = ethers.Wallet.createRandom();
+    await imported(
+      'handleImportPrivateKey',
+      { keyName: 'Key', curve: 'CURVE_SECP256K1', addressFormats: ['ADDRESS_FORMAT_ETHEREUM'], keyFormat: 'HEXADECIMAL', successPageDuration: 0 },
+      alone.privateKey,
+    );
+    const keys = await page.run(() => window.kit.fetchPrivateKeys());
+    assert.equal(keys[0].addresses[0].address, alone.address);
+    await reload();
     await logout();
   });
 

@@ -8,20 +8,13 @@
 package console
 
 import (
-	"bytes"
-	"compress/gzip"
 	"embed"
-	"encoding/json"
 	"fmt"
-	"html/template"
-	"io/fs"
-	"mime"
 	"net/http"
-	"path"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"latchkey/internal/pages"
 )
 
 //go:embed dist
@@ -57,62 +50,21 @@ type settings struct {
 type Handler struct {
 	config Config
 	page   []byte
-	files  map[string]*asset // by path below Root
-}
-
-// asset is a built file, compressed when it is first asked for so.
-type asset struct {
-	kind string
-	body []byte
-	gzip func() []byte
+	files  map[string]*pages.File // by path below Root
 }
 
 // New makes the handler.
 func New(c Config) (*Handler, error) {
-	h := &Handler{config: c, files: map[string]*asset{}}
-	err := fs.WalkDir(built, "dist", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		body, err := built.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		h.files[strings.TrimPrefix(name, "dist/")] = newAsset(name, body)
-		return nil
-	})
-	if err != nil {
+	h := &Handler{config: c}
+	var err error
+	if h.files, err = pages.Load(built, "dist"); err != nil {
 		return nil, err
 	}
-	h.page, err = h.render()
-	return h, err
-}
-
-func newAsset(name string, body []byte) *asset {
-	return &asset{kind: mime.TypeByExtension(path.Ext(name)), body: body, gzip: sync.OnceValue(func() []byte {
-		var packed bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is a valid one
-		_, _ = w.Write(body)                                       // to memory
-		_ = w.Close()
-		return packed.Bytes()
-	})}
-}
-
-// render puts the settings into the page.
-func (h *Handler) render() ([]byte, error) {
-	source := h.files["index.html"]
-	if source == nil {
-		return nil, fmt.Errorf("the console was not built: run make console")
-	}
-	text, err := json.Marshal(settings{RelyingParty: h.config.RelyingParty, IdleSeconds: int(h.config.Idle.Seconds())})
+	h.page, err = pages.Render(h.files["index.html"], settings{RelyingParty: c.RelyingParty, IdleSeconds: int(c.Idle.Seconds())})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the console: %w", err)
 	}
-	const place = "{{settings}}"
-	if !bytes.Contains(source.body, []byte(place)) {
-		return nil, fmt.Errorf("the console's page has no place for its settings")
-	}
-	return bytes.Replace(source.body, []byte(place), []byte(template.HTMLEscapeString(string(text))), 1), nil
+	return h, nil
 }
 
 // Before answers what is the console's, and leaves all else to next: also / for
@@ -149,37 +101,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, name string) {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Content-Security-Policy", policy)
-	found := h.files[name]
-	switch {
-	case name == "index.html" || found == nil && !strings.HasPrefix(name, "assets/"):
-		header.Set("Cache-Control", "no-store")
-		header.Set("Content-Type", "text/html; charset=utf-8")
-		send(w, r, h.page)
-		return
-	case found == nil:
-		header.Set("Cache-Control", "no-store")
-		http.Error(w, "there is no such file: the page was probably built anew, so load it again", http.StatusNotFound)
-		return
-	case strings.HasPrefix(name, "assets/"):
-		// The name holds a hash of what is in it.
-		header.Set("Cache-Control", "public, max-age=31536000, immutable")
-	default:
-		header.Set("Cache-Control", "no-cache")
-	}
-	header.Set("Content-Type", found.kind)
-	header.Add("Vary", "Accept-Encoding")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		header.Set("Content-Encoding", "gzip")
-		send(w, r, found.gzip())
+	if name == "index.html" || h.files[name] == nil && !strings.HasPrefix(name, pages.Assets) {
+		pages.Send(w, r, h.page)
 		return
 	}
-	send(w, r, found.body)
-}
-
-func send(w http.ResponseWriter, r *http.Request, body []byte) {
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(http.StatusOK)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // the client is gone
-	}
+	pages.SendFile(w, r, h.files, name)
 }

@@ -129,8 +129,8 @@ func TestSize(t *testing.T) {
 		if asset == nil {
 			t.Fatalf("%s is imported and not there", name)
 		}
-		size += len(asset.gzip())
-		for _, i := range static.FindAllStringSubmatch(string(asset.body), -1) {
+		size += len(asset.Packed())
+		for _, i := range static.FindAllStringSubmatch(string(asset.Body), -1) {
 			load("assets/" + i[1])
 		}
 	}

@@ -24,6 +24,7 @@ type Bound struct {
 	console     net.Listener   // the interface's, or its own
 	authProxy   net.Listener   // nil: on the interface's
 	operator    net.Listener   // a Unix socket; nil: there is none
+	frames      net.Listener   // nil: there are none
 	certificate *tls.Certificate
 	router      *notify.Router
 	witnesses   []*witness.Client
@@ -60,6 +61,9 @@ func Bind(c *config.Config) (_ *Bound, err error) {
 			return nil, fmt.Errorf("operator.socket: %w", err)
 		}
 	}
+	if b.frames, err = b.listenForFrames(); err != nil {
+		return nil, err
+	}
 	if c.TLS.Enabled() {
 		if b.certificate, err = loadCertificate(c.TLS); err != nil {
 			return nil, err
@@ -85,6 +89,29 @@ func (b *Bound) listen(setting, address string) (net.Listener, error) {
 	}
 	b.listeners = append(b.listeners, listener)
 	return listener, nil
+}
+
+// listenForFrames takes the address of the frames, or the next free port after the
+// interface's.
+func (b *Bound) listenForFrames() (net.Listener, error) {
+	c := b.config
+	switch {
+	case c.Frames.Listen != "":
+		return b.listen("frames.listen", c.Frames.Listen)
+	case !c.Dev.FramesBeside:
+		return nil, nil
+	}
+	address := b.listeners[0].Addr().(*net.TCPAddr)
+	at := func(port int) string { return net.JoinHostPort(address.IP.String(), strconv.Itoa(port)) }
+	if _, port, _ := net.SplitHostPort(c.Listen); port != "0" { // any free port was asked for, and so is this
+		for port := address.Port + 1; port <= address.Port+100 && port < 1<<16; port++ {
+			listener, err := b.listen("frames", at(port))
+			if !errors.Is(err, syscall.EADDRINUSE) {
+				return listener, err
+			}
+		}
+	}
+	return b.listen("frames", at(0))
 }
 
 // has reports whether the port of an address is that of a listener which is

@@ -21,6 +21,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
 	"latchkey/internal/feed"
+	"latchkey/internal/frames"
 	"latchkey/internal/ids"
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/ledger"
@@ -44,8 +45,9 @@ type Server struct {
 	store   *store.Store
 	vault   *vault.Vault
 	address *net.TCPAddr
-	// authProxyAddress is where the auth proxy is.
-	authProxyAddress *net.TCPAddr
+	// authProxyAddress is where the auth proxy is, framesAddress where frames are; nil:
+	// there are none.
+	authProxyAddress, framesAddress *net.TCPAddr
 
 	serving  []*serving // the interface first
 	outbox   *outbox.Outbox
@@ -171,6 +173,11 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 		operator := &http.Server{Handler: srv.operatorHandler(&keys), ReadHeaderTimeout: c.Timeouts.Header}
 		srv.serving = append(srv.serving, &serving{listener: b.operator, http: operator})
 	}
+	if b.frames != nil {
+		if err := srv.serveFrames(b.frames, keys.ServerKeys.SignerPublicKey()); err != nil {
+			return nil, err
+		}
+	}
 	if b.metrics != nil {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", metrics.Handler())
@@ -195,6 +202,17 @@ func (s *Server) serveAll(b *Bound, handler http.Handler) error {
 		s.serve(s.encrypted(b.listeners[0]), handler)
 	}
 	s.serve(s.encrypted(b.console), pages.Before(handler))
+	return nil
+}
+
+// serveFrames serves the frames on a listener of their own.
+func (s *Server) serveFrames(on net.Listener, signerPublicKey string) error {
+	h, err := frames.New(frames.Config{SignerPublicKey: signerPublicKey, AllowedOrigins: s.engine.FrameOrigins})
+	if err != nil {
+		return err
+	}
+	s.framesAddress = on.Addr().(*net.TCPAddr)
+	s.serve(s.encrypted(on), h)
 	return nil
 }
 
@@ -283,6 +301,14 @@ func (s *Server) BaseURL() string { return s.urlOf(s.address) }
 
 // AuthProxyURL is the address at which the auth proxy answers on this machine.
 func (s *Server) AuthProxyURL() string { return s.urlOf(s.authProxyAddress) }
+
+// FramesURL is the address at which frames are on this machine; empty: nowhere.
+func (s *Server) FramesURL() string {
+	if s.framesAddress == nil {
+		return ""
+	}
+	return s.urlOf(s.framesAddress)
+}
 
 func (s *Server) urlOf(address *net.TCPAddr) string {
 	scheme := "http"

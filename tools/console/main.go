@@ -1,7 +1,7 @@
-// Command console builds the pages of the console: it bundles console/src into
-// internal/console/dist, and writes the types of the interface for them. It runs in
-// the root of the repository, and needs the packages of console/package-lock.json,
-// but no Node.
+// Command console builds the pages for people: it bundles console/src into
+// internal/console/dist and console/frames into internal/frames/dist, and writes the
+// types of the interface for them. It runs in the root of the repository, and needs
+// the packages of console/package-lock.json, but no Node.
 //
 //	console [-check]
 package main
@@ -23,13 +23,33 @@ import (
 
 const (
 	source  = "console"
-	target  = "internal/console/dist"
 	typesIn = "internal/request/ops/testdata/openapi.golden.json"
 	typesTo = source + "/src/client/interface.ts"
 	// fieldsIn is where docgen writes the fields of policies.
 	fieldsIn = "docs/policy-language.md"
 	fieldsTo = source + "/src/screens/policies/fields.ts"
 )
+
+// site is a set of pages that share their files.
+type site struct {
+	target  string // where the built files go
+	address string // where the server has them
+	pages   []page
+}
+
+// page is built of a template and the script that it loads.
+type page struct{ name, template, script string }
+
+var sites = []site{
+	{target: "internal/console/dist", address: "/console/", pages: []page{{"index.html", "index.html", "src/main.tsx"}}},
+	{target: "internal/frames/dist", address: "/", pages: []page{
+		frame("auth"), frame("export"), frame("import"), frame("export-and-sign"),
+	}},
+}
+
+func frame(name string) page {
+	return page{name: name + ".html", template: "frames/index.html", script: "frames/" + name + ".ts"}
+}
 
 func main() {
 	check := flag.Bool("check", false, "compare with what is there, and write nothing")
@@ -54,11 +74,20 @@ func run(check bool) error {
 			return err
 		}
 	}
-	files, err := bundle()
+	for _, s := range sites {
+		if err := s.build(check); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s site) build(check bool) error {
+	files, err := s.bundle()
 	if err != nil {
 		return err
 	}
-	stale, err := leftOver(files)
+	stale, err := s.leftOver(files)
 	if err != nil {
 		return err
 	}
@@ -71,7 +100,7 @@ func run(check bool) error {
 		}
 	}
 	for name, text := range files {
-		if err := put(filepath.Join(target, name), text, check); err != nil {
+		if err := put(filepath.Join(s.target, name), text, check); err != nil {
 			return err
 		}
 	}
@@ -94,15 +123,15 @@ func put(name string, text []byte, check bool) error {
 }
 
 // leftOver lists the files that a build before has left.
-func leftOver(files map[string][]byte) (names []string, err error) {
-	err = filepath.WalkDir(target, func(path string, d fs.DirEntry, err error) error {
+func (s site) leftOver(files map[string][]byte) (names []string, err error) {
+	err = filepath.WalkDir(s.target, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		if err != nil || d.IsDir() {
 			return err
 		}
-		name, err := filepath.Rel(target, path)
+		name, err := filepath.Rel(s.target, path)
 		if err == nil && files[name] == nil {
 			names = append(names, path)
 		}
@@ -111,16 +140,20 @@ func leftOver(files map[string][]byte) (names []string, err error) {
 	return names, err
 }
 
-// bundle builds the files of target, by their names.
-func bundle() (map[string][]byte, error) {
+// bundle builds the files of the target, by their names.
+func (s site) bundle() (map[string][]byte, error) {
 	folder, err := filepath.Abs(source)
 	if err != nil {
 		return nil, err
 	}
+	var scripts []string
+	for _, p := range s.pages {
+		scripts = append(scripts, p.script)
+	}
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir: folder,
-		EntryPoints:   []string{"src/main.tsx"},
-		Outdir:        "out", PublicPath: "/console/",
+		EntryPoints:   scripts,
+		Outdir:        "out", PublicPath: s.address,
 		EntryNames: "assets/[name]-[hash]", ChunkNames: "assets/[name]-[hash]", AssetNames: "assets/[name]-[hash]",
 		Bundle: true, Splitting: true, Format: api.FormatESModule, Platform: api.PlatformBrowser,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
@@ -146,8 +179,10 @@ func bundle() (map[string][]byte, error) {
 	if err := json.Unmarshal([]byte(result.Metafile), &meta); err != nil {
 		return nil, err
 	}
-	if files["index.html"], err = page(folder, &meta); err != nil {
-		return nil, err
+	for _, p := range s.pages {
+		if files[p.name], err = s.render(p, folder, &meta); err != nil {
+			return nil, err
+		}
 	}
 	files["LICENSES.txt"], err = licences(folder, &meta)
 	return files, err
@@ -166,19 +201,19 @@ type metafile struct {
 	} `json:"outputs"`
 }
 
-// page names the built files in the page: the script, its styles, and the parts
+// render names the built files in the page: the script, its styles, and the parts
 // that the script imports at once.
-func page(folder string, meta *metafile) ([]byte, error) {
-	text, err := os.ReadFile(filepath.Join(folder, "index.html"))
+func (s site) render(p page, folder string, meta *metafile) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(folder, p.template))
 	if err != nil {
 		return nil, err
 	}
 	for name, output := range meta.Outputs {
-		if output.EntryPoint != "src/main.tsx" {
+		if output.EntryPoint != p.script {
 			continue
 		}
 		var head strings.Builder
-		address := func(name string) string { return "/console/" + strings.TrimPrefix(name, "out/") }
+		address := func(name string) string { return s.address + strings.TrimPrefix(name, "out/") }
 		fmt.Fprintf(&head, "<link rel=\"stylesheet\" href=\"%s\">\n", address(output.CSSBundle))
 		for _, i := range output.Imports {
 			if i.Kind == "import-statement" {
@@ -188,7 +223,7 @@ func page(folder string, meta *metafile) ([]byte, error) {
 		fmt.Fprintf(&head, "    <script type=\"module\" src=\"%s\"></script>", address(name))
 		return bytes.Replace(text, []byte("<!-- built files -->"), []byte(head.String()), 1), nil
 	}
-	return nil, errors.New("esbuild wrote no entry point")
+	return nil, fmt.Errorf("esbuild wrote nothing for %s", p.script)
 }
 
 // licences gathers the licences of the packages that are in the bundle.

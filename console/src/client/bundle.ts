@@ -27,14 +27,22 @@ function numbers(der: Uint8Array): Uint8Array<ArrayBuffer> {
   return out;
 }
 
-// openBundle checks that the server's own key signed the text, and reads it.
-export async function openBundle<T extends Target | (Sealed & { organizationId: string })>(text: string, organizationId: string): Promise<T> {
+export type Export = Sealed & { organizationId: string };
+
+// readBundle reads what the holder of a key signed for an organization.
+export async function readBundle<T extends Target | Export>(text: string, organizationId: string, signerPublicKey: string): Promise<T> {
   const { data, dataSignature, enclaveQuorumPublic } = JSON.parse(text) as Envelope;
-  const known = (await (await fetch('/.well-known/latchkey.json')).json()) as { signerPublicKey: string };
   const bytes = fromHex(data)!;
-  const key = await crypto.subtle.importKey('raw', fromHex(known.signerPublicKey)!, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['verify']);
+  const key = await crypto.subtle.importKey('raw', fromHex(signerPublicKey)!, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['verify']);
   const good = await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, numbers(fromHex(dataSignature)!), bytes);
+  if (!good || enclaveQuorumPublic !== signerPublicKey) throw new Error('the server’s signature on this bundle is not valid');
   const inner = JSON.parse(fromUtf8(bytes)) as T;
-  if (!good || enclaveQuorumPublic !== known.signerPublicKey || inner.organizationId !== organizationId) throw new Error('the server’s signature on this bundle is not valid');
+  if (inner.organizationId !== organizationId) throw new Error('this bundle was made for another organization');
   return inner;
+}
+
+// openBundle is readBundle for the server that this page is of.
+export async function openBundle<T extends Target | Export>(text: string, organizationId: string): Promise<T> {
+  const known = (await (await fetch('/.well-known/latchkey.json')).json()) as { signerPublicKey: string };
+  return readBundle<T>(text, organizationId, known.signerPublicKey);
 }

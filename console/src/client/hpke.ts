@@ -42,7 +42,7 @@ export interface Sealed {
 
 // seal encrypts to a public key, uncompressed.
 export async function seal(receiver: Bytes, plain: Bytes): Promise<Sealed> {
-  const pair = await crypto.subtle.generateKey(curve, false, ['deriveBits']);
+  const pair = await generatePair();
   const enc = await raw(pair.publicKey);
   const { key, algorithm } = await cipher(await agree(pair.privateKey, receiver), enc, receiver);
   return { encappedPublic: hex(enc), ciphertext: hex(new Uint8Array(await crypto.subtle.encrypt(algorithm, key, plain))) };
@@ -54,8 +54,13 @@ export interface Receiver {
   open: (sealed: Sealed) => Promise<Bytes>;
 }
 
-export async function newReceiver(): Promise<Receiver> {
-  const pair = await crypto.subtle.generateKey(curve, false, ['deriveBits']);
+export const newReceiver = async (): Promise<Receiver> => receiver(await generatePair());
+
+// generatePair makes a key whose private half never leaves WebCrypto.
+export const generatePair = (): Promise<CryptoKeyPair> => crypto.subtle.generateKey(curve, false, ['deriveBits']);
+
+// receiver is one with a key that there is already.
+export async function receiver(pair: CryptoKeyPair): Promise<Receiver> {
   const own = await raw(pair.publicKey);
   return {
     publicKey: hex(own),

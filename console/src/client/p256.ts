@@ -1,6 +1,6 @@
 // Keys on P-256: WebCrypto does the signing, and never shows the private half. It
 // does not tell the public half of a private key either, so that is computed here.
-import { base64url, fromHex, hex, utf8 } from './bytes';
+import { base64url, concat, fromHex, hex, utf8 } from './bytes';
 
 const p = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn;
 const n = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
@@ -51,14 +51,51 @@ export interface KeyPair {
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
 
+const webKey = ([x, y]: Point) => ({ kty: 'EC', crv: 'P-256', x: base64url(bytes32(x)), y: base64url(bytes32(y)) });
+
+function pointOf(secret: Uint8Array | undefined): Point | undefined {
+  const scalar = secret?.length === 32 ? BigInt('0x' + hex(secret)) : 0n;
+  return scalar === 0n || scalar >= n ? undefined : publicPoint(scalar);
+}
+
 // importKey makes a key of its 64 hex digits; undefined if they are none.
 export async function importKey(digits: string): Promise<KeyPair | undefined> {
   const bytes = fromHex(digits);
-  const scalar = bytes?.length === 32 ? BigInt('0x' + hex(bytes)) : 0n;
-  if (scalar === 0n || scalar >= n) return undefined;
-  const point = publicPoint(scalar);
-  const jwk = { kty: 'EC', crv: 'P-256', d: base64url(bytes!), x: base64url(bytes32(point[0])), y: base64url(bytes32(point[1])) };
+  const point = pointOf(bytes);
+  if (!point) return undefined;
+  const jwk = { ...webKey(point), d: base64url(bytes!) };
   return { publicKey: compressed(point), privateKey: await crypto.subtle.importKey('jwk', jwk, algorithm, false, ['sign']) };
+}
+
+// importReceiver makes a pair that things are sealed to of its private half;
+// undefined if that is none.
+export async function importReceiver(secret: Uint8Array): Promise<CryptoKeyPair | undefined> {
+  const point = pointOf(secret);
+  if (!point) return undefined;
+  const agreement = { name: 'ECDH', namedCurve: 'P-256' };
+  return {
+    publicKey: await crypto.subtle.importKey('jwk', webKey(point), agreement, true, []),
+    privateKey: await crypto.subtle.importKey('jwk', { ...webKey(point), d: base64url(secret) }, agreement, false, ['deriveBits']),
+  };
+}
+
+function power(base: bigint, exponent: bigint): bigint {
+  let result = 1n;
+  for (let square = mod(base), k = exponent; k > 0n; k >>= 1n, square = mod(square * square)) if (k & 1n) result = mod(result * square);
+  return result;
+}
+
+const b = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
+
+// uncompressed writes a compressed point in full; undefined if it is not on the curve.
+export function uncompressed(point: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
+  if (point.length !== 33 || (point[0] !== 2 && point[0] !== 3)) return undefined;
+  const x = BigInt('0x' + hex(point.slice(1)));
+  const square = mod(x * x * x - 3n * x + b);
+  const root = power(square, (p + 1n) / 4n); // p is 3 modulo 4
+  if (x >= p || mod(root * root) !== square) return undefined;
+  const y = (root & 1n) === BigInt(point[0] & 1) ? root : p - root;
+  return concat(Uint8Array.of(4), bytes32(x), bytes32(y));
 }
 
 export async function generateKey(): Promise<KeyPair> {

@@ -1,9 +1,9 @@
 // Keys into the server and out of it. They are encrypted and decrypted in this page:
 // the server's border is passed by ciphertext only.
-import { openBundle, type Target } from '../client/bundle';
+import { type Export, openBundle, type Target } from '../client/bundle';
 import { fromHex, fromUtf8, hex, utf8 } from '../client/bytes';
 import { Refusal } from '../client/client';
-import { newReceiver, seal, type Sealed } from '../client/hpke';
+import { newReceiver, seal } from '../client/hpke';
 import { type AccountParams, type Activities } from '../client/interface';
 import { act, decide, organizationId, session } from '../session/session';
 import { t } from '../text';
@@ -52,7 +52,7 @@ export async function exportHere(what: Exported): Promise<string> {
   const receiver = await newReceiver();
   const bundle = await exported(what, receiver.publicKey);
   if (!bundle) throw waits();
-  const plain = await receiver.open(await openBundle<Sealed & { organizationId: string }>(bundle, organizationId.value));
+  const plain = await receiver.open(await openBundle<Export>(bundle, organizationId.value));
   return what.kind === 'wallet' ? fromUtf8(plain) : hex(plain);
 }
 

@@ -21,28 +21,48 @@ import (
 
 // AuthProxy finds the organization whose auth proxy has the configuration, as it
 // is now.
-func (e *Engine) AuthProxy(ctx context.Context, configID string) (org *domain.Organization, err error) {
-	unknown := fault.Missing("X-Auth-Proxy-Config-ID names no configuration of an auth proxy; "+
-		"it is the value of %s among the features of the organization", domain.FeatureAuthProxy)
-	id, err := e.Store.AuthProxyOrganization(ctx, configID)
+func (e *Engine) AuthProxy(ctx context.Context, configID string) (*domain.Organization, error) {
+	org, err := e.configured(ctx, configID)
+	switch {
+	case err != nil:
+		return nil, err
+	case org == nil:
+		return nil, fault.Missing("X-Auth-Proxy-Config-ID names no configuration of an auth proxy; "+
+			"it is the value of %s among the features of the organization", domain.FeatureAuthProxy)
+	case !org.AuthProxy.Enabled:
+		return nil, fault.New(fault.PermissionDenied, fault.ReasonForbidden,
+			"the auth proxy of this organization is disabled; its root quorum can turn it on with enable_auth_proxy")
+	}
+	return org, nil
+}
+
+// FrameOrigins are the pages that may have frames of the configuration: those that
+// may call its auth proxy, also while that is disabled. Frames do not need it.
+func (e *Engine) FrameOrigins(ctx context.Context, configID string) ([]string, error) {
+	org, err := e.configured(ctx, configID)
 	if err != nil {
 		return nil, err
 	}
-	if id == "" {
-		return nil, unknown
+	if org == nil {
+		return nil, fault.Missing("this is not the id of an auth proxy's configuration; "+
+			"it is the value of %s among the features of the organization", domain.FeatureAuthProxy)
+	}
+	return org.AuthProxy.AllowedOrigins, nil
+}
+
+// configured finds the organization whose auth proxy has the configuration, enabled
+// or not; nil: there is none.
+func (e *Engine) configured(ctx context.Context, configID string) (org *domain.Organization, err error) {
+	id, err := e.Store.AuthProxyOrganization(ctx, configID)
+	if err != nil || id == "" {
+		return nil, err
 	}
 	err = e.Store.View(ctx, id, func(tx *store.Tx) (err error) {
 		org, err = tx.Organization()
 		return err
 	})
-	switch {
-	case err != nil:
+	if err != nil || org.AuthProxy == nil || org.AuthProxy.ConfigID != configID {
 		return nil, err
-	case org.AuthProxy == nil || org.AuthProxy.ConfigID != configID:
-		return nil, unknown
-	case !org.AuthProxy.Enabled:
-		return nil, fault.New(fault.PermissionDenied, fault.ReasonForbidden,
-			"the auth proxy of this organization is disabled; its root quorum can turn it on with enable_auth_proxy")
 	}
 	return org, nil
 }

@@ -48,6 +48,7 @@ type Config struct {
 	Metrics        Metrics
 	Console        Console
 	AuthProxy      AuthProxy
+	Frames         Frames
 	Mail           Mail
 	SMS            SMS
 	// Templates is a folder with the operator's own texts of messages; empty:
@@ -183,6 +184,12 @@ type AuthProxyLimits struct {
 	LookUps int // of accounts
 }
 
+// Frames are the pages that applications have in frames of their own pages. They
+// need an origin of their own, and so a listener.
+type Frames struct {
+	Listen string // empty: there are none
+}
+
 // Mail is how mail is sent: through one SMTP server. Without a Host there is no
 // mail. What it holds is checked further when the server starts.
 type Mail struct {
@@ -234,6 +241,8 @@ type Webhooks struct {
 type Dev struct {
 	// Folder holds the key of the development user, which the console may fetch.
 	Folder string
+	// FramesBeside has frames at the next free port after the interface's.
+	FramesBeside bool
 	// Outbox is a folder to which messages are written instead of being sent.
 	Outbox string
 	// LoopbackIssuers accepts tokens of issuers on this machine, also by plain

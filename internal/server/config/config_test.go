@@ -111,6 +111,7 @@ limits:
 trustedProxies: [10.0.0.0/8, 192.0.2.1, '2001:db8::/32', '::1']
 metrics: {listen: ':9090'}
 authProxy: {listen: ':8082', limits: {signUps: 1, codes: 2, logins: 3, lookUps: 0}}
+frames: {listen: ':8083'}
 console: {enabled: false, listen: ':9443', rpId: example.com, origin: 'https://keys.example.com', idle: 5m}
 mail:
   host: smtp.example.com
@@ -159,6 +160,7 @@ webhooks: {allow: [10.1.0.0/16], ca: hooks.pem, timeout: 4s, signingKey: 2}
 		},
 		Metrics:   Metrics{Listen: ":9090"},
 		AuthProxy: AuthProxy{Listen: ":8082", Limits: AuthProxyLimits{SignUps: 1, Codes: 2, Logins: 3}},
+		Frames:    Frames{Listen: ":8083"},
 		Console:   Console{Listen: ":9443", RelyingParty: "example.com", Origin: "https://keys.example.com", Idle: 5 * time.Minute},
 		Mail: Mail{
 			Host: "smtp.example.com", Port: 2525, TLS: "tls", CA: "ca.pem",
@@ -259,7 +261,7 @@ func TestKeyProblems(t *testing.T) {
 		{"misspelt below", "log:\n  lvel: info", `f.yaml:2:3: unknown key "log.lvel"; the nearest known key is "log.level"`},
 		{"wrong case", "masterkey: x", `f.yaml:1:1: unknown key "masterkey"; the nearest known key is "masterKey"`},
 		{"wrong section", "limits:\n  drain: 1s", `f.yaml:2:3: unknown key "limits.drain"; the nearest known key is "timeouts.drain"`},
-		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: authProxy, console, limits, listen, log, mail, masterKey, metrics, oidc, previousMasterKey, sms, store, templates, timeouts, tls, trustedProxies, webhooks`},
+		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: authProxy, console, frames, limits, listen, log, mail, masterKey, metrics, oidc, previousMasterKey, sms, store, templates, timeouts, tls, trustedProxies, webhooks`},
 		{"twice", "listen: :1\nlisten: :2", `f.yaml:2:1: listen is given twice: first on line 1`},
 	})
 }

@@ -113,6 +113,9 @@ func settings(p *parser, c *Config) map[string]setting {
 				"lookUps": {set: p.count(&c.AuthProxy.Limits.LookUps)},
 			}},
 		}},
+		"frames": {below: map[string]setting{
+			"listen": {set: p.address(&c.Frames.Listen, true)},
+		}},
 		"mail": {below: map[string]setting{
 			"host":      {set: p.host(&c.Mail.Host)},
 			"port":      {set: p.port(&c.Mail.Port)},

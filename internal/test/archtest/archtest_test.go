@@ -19,13 +19,13 @@ import (
 // layers lists every package, the lowest layer first. Imports go down only;
 // packages of one layer do not import each other, except where peers says so.
 var layers = [][]string{
-	{"internal/fault", "internal/ids", "internal/suggest", "internal/lru", "internal/keys/curve", "internal/secretfile", "internal/policy/fact", "internal/store/migration", "internal/chain/rlp", "internal/keys/vault/internal/k256", "internal/keys/vault/internal/secret", "internal/translog"},
+	{"internal/fault", "internal/ids", "internal/suggest", "internal/lru", "internal/pages", "internal/keys/curve", "internal/secretfile", "internal/policy/fact", "internal/store/migration", "internal/chain/rlp", "internal/keys/vault/internal/k256", "internal/keys/vault/internal/secret", "internal/translog"},
 	{
 		"internal/schema", "internal/strictyaml", "internal/keys/address", "internal/keys/derivation", "internal/keys/vault/bundle",
 		"internal/keys/vault/internal/seal", "internal/keys/vault/internal/hd", "internal/keys/vault/internal/mnemonic",
 		"internal/keys/vault/internal/sign", "internal/keys/vault/internal/hpkebox",
 		"internal/chain/eth", "internal/chain/sol", "internal/chain/btc", "internal/chain/tron",
-		"internal/chain/abi", "internal/chain/idl", "internal/policy", "internal/outbox/notify", "internal/proof/passkey", "internal/witness", "internal/console", "internal/webhook/target", "internal/meter",
+		"internal/chain/abi", "internal/chain/idl", "internal/policy", "internal/outbox/notify", "internal/proof/passkey", "internal/witness", "internal/console", "internal/frames", "internal/webhook/target", "internal/meter",
 	},
 	{"internal/domain", "internal/server/config", "internal/proof/stamp", "internal/keys/vault", "internal/chain/describe", "internal/chain/transfer"},
 	{"internal/store", "internal/velocity", "internal/request/record", "internal/proof/token", "internal/proof/oidc", "internal/keys/vault/unseal", "internal/keys/vault/sealfile"},
