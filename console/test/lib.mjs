@@ -212,10 +212,11 @@ export async function accessible(page, what) {
   assert.deepEqual(found.value, [], `axe on ${what}`);
 }
 
-// picture keeps what a screen looks like, if PICTURES names a folder.
-export async function picture(page, name) {
+// picture keeps what a screen looks like, if PICTURES names a folder: the whole of it,
+// or what is in the window.
+export async function picture(page, name, fullPage = true) {
   const folder = process.env.PICTURES;
   if (!folder) return;
   mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage });
 }

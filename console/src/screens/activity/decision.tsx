@@ -81,7 +81,7 @@ function Steps({ label, steps: all }: { label: string; steps: ExplainedStep[] })
 
 // Recorded is what the policies said when the last vote was cast.
 function Recorded({ activity }: { activity: View }) {
-  const { data } = useLive(() => ask('get_policy_evaluations', { activityId: activity.id }), [activity.id, activity.votes.length], 'never');
+  const { data } = useLive(() => ask('get_policy_evaluations', { activityId: activity.id }), [activity.id, activity.votes.length], 'once');
   const last = data?.policyEvaluations[data.policyEvaluations.length - 1]?.policyEvaluations ?? [];
   if (!data) return null;
   return (

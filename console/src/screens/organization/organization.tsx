@@ -16,7 +16,7 @@ const readAll = async () => {
 };
 
 export function Organization() {
-  const { data, error, again } = useLive(readAll, [], 5);
+  const { data, error, again } = useLive(readAll, []);
   return (
     <main id="content">
       <Heading title={t.nav.organization} />
