@@ -42,6 +42,7 @@ export const policies = {
     backtestButton: 'Back-test the last 30 days',
     stop: 'Stop',
     then: 'then',
+    because: (reason: string) => `With this policy: ${reason}.`,
     decidedSoFar: (n: number) => `${n.toLocaleString('en')} requests decided again so far…`,
     differences: (n: number, of: number, complete: boolean) =>
       (n === 0 ? `None of ${of.toLocaleString('en')} requests would have gone another way` : `${n} of ${of.toLocaleString('en')} ${plural(of, 'request', 'requests')} would have gone another way`) + (complete ? '.' : '; older ones first, and the rest was not looked at.'),

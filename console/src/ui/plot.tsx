@@ -33,7 +33,6 @@ export function Plot({ label, points, bound }: PlotProps) {
   const wide = width / (points.length - 1);
   return (
     <figure class="plot">
-      <figcaption class="small muted">{label}</figcaption>
       <div class="plot-area">
         <svg role="img" aria-label={t.plot.label(label, points[points.length - 1].value, bound)} viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none">
           <path class="plot-fill" d={`${steps}V${height}H0Z`} />

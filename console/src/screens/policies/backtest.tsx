@@ -81,7 +81,7 @@ function Changed({ difference }: { difference: Difference }) {
   const { data } = useLive(() => ask('get_activity', { activityId: difference.activityId }).then((r) => r.activity), [difference.activityId], 'once');
   const reading = useReading(data);
   return (
-    <details>
+    <details class="stack tight">
       <summary>
         <strong><bdi>{reading ? title(reading) : difference.type}</bdi></strong>
         <span class="row">
@@ -90,10 +90,11 @@ function Changed({ difference }: { difference: Difference }) {
           <Badge tone={outcomeTone(difference.after)}>{t.policies.outcomes[difference.after]}</Badge>
         </span>
       </summary>
-      <p class="row small muted">
-        {data && <Time at={data.createdAt} />} {data && t.inbox.wants(data.votes[0]?.user?.userName ?? '')} <a class="button small" href={address(`activities/${difference.activityId}`)}>{t.inbox.details}</a>
-      </p>
-      <p>{difference.explanation.after.reason}</p>
+      <div class="row between">
+        <p class="small muted">{data && <><Time at={data.createdAt} /> · {t.activity.by} <bdi>{data.votes[0]?.user?.userName}</bdi></>}</p>
+        <a class="button small" href={address(`activities/${difference.activityId}`)}>{t.inbox.details}</a>
+      </div>
+      <p>{t.policies.because(difference.explanation.after.reason)}</p>
       <Tree explanation={difference.explanation.after} />
     </details>
   );
