@@ -63,6 +63,32 @@ describe(`decoding on ${storeName}`, () => {
     await shows(await evm({ to: '0x1111111111111111111111111111111111111111', data: '0x4053ac31' + data }), 'Call pay', 'Payroll', 'INV-7', checksummed);
   });
 
+  it('shows amounts of tokens in the unit that the organization has given, and in no other', async () => {
+    const described = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+    const limited = '0x6B175474E89094C44Da98b954EedeAC495271d0F';
+    const disputed = '0x2260FAC5E5542a773Aa44fBCfeDf7C193bc2C599';
+    await org.root.submit('create_smart_contract_interface', 'CREATE_SMART_CONTRACT_INTERFACE', {
+      smartContractAddress: described, smartContractInterface: '[]', type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM', label: 'USD Coin', decimals: '6', symbol: 'USDC',
+    });
+    const limit = (identifier, ...definition) =>
+      org.root.submit('create_velocity_control', 'CREATE_VELOCITY_CONTROL', {
+        name: identifier, identifier,
+        dataSource: { chainAssetTransfer: { definition: definition.map(([address, decimals]) => ({ caip19: `eip155:1/erc20:${address}`, decimals })) } },
+        aggregation: { method: 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM', operator: 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN', threshold: '1000', window: { infinite: {} }, groupBy: { organization: {} } },
+      });
+    await limit('first', [limited, '18'], [disputed, '8']);
+    await limit('second', [disputed, '18']);
+    await page.reload();
+    await shows(await evm({ to: described, data: erc20('transfer', checksummed, 2_500_000n) }), 'Send 2.5 USDC', described, 'USD Coin');
+    await shows(await evm({ to: limited, data: erc20('transfer', checksummed, 3_250_000_000_000_000_000n) }), 'Send 3.25 tokens', limited);
+    await shows(await evm({ chainId: 10, to: limited, data: erc20('transfer', checksummed, 7n) }), 'Send 7 of the token’s smallest units', limited); // the limit is on another chain
+    await shows(await evm({ to: disputed, data: erc20('transfer', checksummed, 8n) }), 'Send 8 of the token’s smallest units', disputed);
+    const types = { EIP712Domain: [{ name: 'chainId', type: 'uint256' }, { name: 'verifyingContract', type: 'address' }], TransferWithAuthorization: ['from address', 'to address', 'value uint256', 'validAfter uint256', 'validBefore uint256', 'nonce bytes32'].map((f) => ({ name: f.split(' ')[0], type: f.split(' ')[1] })) };
+    const payment = { domain: { chainId: 1, verifyingContract: described }, primaryType: 'TransferWithAuthorization', types, message: { from: org.ethereum, to: checksummed, value: '1250000', validAfter: '0', validBefore: '1999999999', nonce: '0x' + '00'.repeat(32) } };
+    const asked = await org.people.Ada.submit('sign_raw_payload', 'SIGN_RAW_PAYLOAD_V2', { signWith: org.ethereum, payload: JSON.stringify(payment), encoding: 'PAYLOAD_ENCODING_EIP712', hashFunction: 'HASH_FUNCTION_NO_OP' });
+    await shows(asked, 'Send 1.25 USDC', checksummed, described);
+  });
+
   it('reads typed data', async () => {
     const typed = {
       domain: { name: 'USD Coin', version: '2', chainId: 1, verifyingContract: token }, primaryType: 'Permit',

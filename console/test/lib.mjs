@@ -2,7 +2,7 @@
 // are made beside it, as a program would.
 import assert from 'node:assert/strict';
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
@@ -14,7 +14,7 @@ export { newPlace, startServer, storeName, useServer } from '../../e2e/lib/serve
 export { patience } from '../../e2e/lib/until.mjs';
 import { patience } from '../../e2e/lib/until.mjs';
 
-function program() {
+export function program() {
   const names = process.env.CHROMIUM ? [process.env.CHROMIUM] : ['chromium', 'chromium-browser', 'google-chrome', 'chrome'];
   for (const name of names) {
     const found = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' });
@@ -23,24 +23,39 @@ function program() {
   throw new Error(`no browser: ${names.join(', ')} cannot be run. Install Debian's package chromium, or set CHROMIUM to one.`);
 }
 
+export const programArguments = () => ['--disable-gpu', '--disable-dev-shm-usage', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
+
+// One browser serves all tests of the process: what people have in it is apart all the
+// same. It is closed when no describe needs it any more.
+let launched;
+let users = 0;
+const launch = () => (launched ??= chromium.launch({ executablePath: program(), args: programArguments() }));
+async function leave() {
+  if (--users > 0) return;
+  const browser = await launched;
+  launched = undefined;
+  await browser?.close();
+}
+
 // useBrowser gives the tests of the describe around it a browser; open() makes a
 // person's own: nothing is shared between two. What breaks the page's security
 // policy, or throws in it, fails the test run at the end.
 export function useBrowser() {
   const held = {};
   const problems = [];
+  const contexts = new Set();
+  users++;
   before(async () => {
-    held.browser = await chromium.launch({
-      executablePath: program(),
-      args: ['--disable-gpu', '--disable-dev-shm-usage', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
-    });
+    held.browser = await launch();
   });
   after(async () => {
-    await held.browser?.close();
+    for (const context of contexts) await context.close();
+    await leave();
     assert.deepEqual(problems, [], 'pages reported problems');
   });
   held.open = async (options = {}) => {
     const context = await held.browser.newContext({ viewport: { width: 1200, height: 800 }, locale: 'en-GB', reducedMotion: 'reduce', ...options });
+    contexts.add(context);
     context.setDefaultTimeout(Number(process.env.PATIENCE ?? patience));
     const page = await context.newPage();
     await page.addInitScript(() => {
@@ -195,27 +210,30 @@ export const sha256 = (data) => createHash('sha256').update(data).digest();
 
 // --- Looking at pages -----------------------------------------------------------
 
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-// accessible fails if axe finds anything. It is put into the page from outside: the
-// page's own policy stays as it is.
+// accessible fails if axe finds anything. It is put into the page from outside, once
+// for each load: the page's own policy stays as it is. The session is not detached,
+// because that would also unplug a virtual passkey device of the page.
 export async function accessible(page, what) {
   const cdp = await page.context().newCDPSession(page);
-  const { readFileSync } = await import('node:fs');
-  await cdp.send('Runtime.evaluate', { expression: readFileSync(axe, 'utf8') });
-  const { result: found, exceptionDetails } = await cdp.send('Runtime.evaluate', {
-    expression: `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
-      .then((r) => r.violations.map((v) => v.id + ': ' + v.help + ' at ' + v.nodes.map((n) => n.target.join(' ') + ' ' + n.html.slice(0, 120)).join(' | ')))`,
-    awaitPromise: true, returnByValue: true,
-  });
-  assert.equal(exceptionDetails, undefined, JSON.stringify(exceptionDetails));
-  assert.deepEqual(found.value, [], `axe on ${what}`);
+  const evaluate = async (expression) => {
+    const { result: found, exceptionDetails } = await cdp.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+    assert.equal(exceptionDetails, undefined, JSON.stringify(exceptionDetails));
+    return found.value;
+  };
+  if (!(await evaluate('typeof axe === "object"'))) await evaluate(`${axe};undefined`);
+  const found = await evaluate(`axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+      .then((r) => r.violations.map((v) => v.id + ': ' + v.help + ' at ' + v.nodes.map((n) => n.target.join(' ') + ' ' + n.html.slice(0, 120)).join(' | ')))`);
+  assert.deepEqual(found, [], `axe on ${what}`);
 }
 
-// picture keeps what a screen looks like, if PICTURES names a folder.
-export async function picture(page, name) {
+// picture keeps what a screen looks like, if PICTURES names a folder: the whole of it,
+// or what is in the window.
+export async function picture(page, name, fullPage = true) {
   const folder = process.env.PICTURES;
   if (!folder) return;
   mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  if (fullPage) await page.evaluate(() => scrollTo(0, 0));
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage });
 }

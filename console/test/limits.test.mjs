@@ -38,8 +38,37 @@ describe(`limits on ${storeName}`, () => {
     await signTransaction(root, org.ethereum, ethereum({ to: '0x95222290DD7278Aa3Ddd389Cc1E1d165CC4BAfe5', value: 1_500_000_000_000_000_000n }));
     await page.getByText('0.5 left').waitFor();
     assert.equal(await page.getByRole('meter').getAttribute('value'), '0.75');
+    const plot = page.getByRole('img', { name: 'Used over time: now 1.5, the limit is 2.' });
+    await plot.waitFor();
+    await page.getByText('As a table').click();
+    await page.getByRole('row', { name: /1\.5$/ }).first().waitFor();
     await accessible(page, 'limits');
     await picture(page, 'limits-used');
+    // What is used goes on to be shown, in the plot too, without a reload.
+    await signTransaction(root, org.ethereum, ethereum({ nonce: 1, to: '0x95222290DD7278Aa3Ddd389Cc1E1d165CC4BAfe5', value: 250_000_000_000_000_000n }));
+    await page.getByRole('img', { name: 'Used over time: now 1.75' }).waitFor();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await accessible(page, 'limits, dark');
+    await picture(page, 'limits-used-dark');
+    await page.emulateMedia({ colorScheme: 'light' });
+  });
+
+  it('has a sum and a plot for each user where users are limited', async () => {
+    const per = await org.root.submit('create_velocity_control', 'CREATE_VELOCITY_CONTROL', {
+      name: 'Ether of each user', identifier: 'per_user',
+      dataSource: { chainAssetTransfer: { definition: [{ caip19: 'eip155:1/slip44:60', decimals: '18' }] } },
+      aggregation: { method: 'VELOCITY_CONTROL_AGGREGATION_METHOD_SUM', operator: 'VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL', threshold: '5', window: { calendar: { unit: 'DAY', timezone: 'UTC' } }, groupBy: { user: {} } },
+    });
+    await org.root.submit('create_policy', 'CREATE_POLICY_V3', { policyName: 'Anyone', effect: 'EFFECT_ALLOW', condition: "activity.action == 'SIGN'", consensus: 'true', notes: '' });
+    for (const [nonce, who] of [[2, org.people.Ada], [3, org.people.Bob]]) await signTransaction(who, org.ethereum, ethereum({ nonce, to: '0x95222290DD7278Aa3Ddd389Cc1E1d165CC4BAfe5', value: 250_000_000_000_000_000n }));
+    const card = page.locator('section', { hasText: 'Ether of each user' });
+    await card.getByText('Ada').waitFor();
+    await card.getByText('Bob').waitFor();
+    await card.getByText('Used over time').first().click();
+    await card.getByRole('img', { name: 'Used over time: now 0.25, the limit is 5.' }).waitFor();
+    await picture(page, 'limits-groups');
+    await org.root.submit('delete_velocity_control', 'DELETE_VELOCITY_CONTROL', { velocityControlId: result(per).velocityControlId });
+    await card.waitFor({ state: 'detached' });
   });
 
   it('does not delete a limit that a policy reads, and deletes another', async () => {

@@ -180,6 +180,28 @@ describe(`lists on ${storeName}`, () => {
     await ada.context().close();
   });
 
+  it('sets and ends an IP allowlist, and says at the field what is wrong with one', async () => {
+    await open('organization');
+    const change = async (text) => {
+      await page.getByLabel('Networks').fill(text);
+      await page.getByRole('button', { name: 'Change the IP allowlist' }).click();
+      await dialog().getByRole('button', { name: 'Change the IP allowlist' }).click();
+      await dialog().waitFor({ state: 'detached' });
+    };
+    await change('127.0.0.0/8 Here\nnot a network');
+    await page.locator('.problem').waitFor();
+    await accessible(page, 'an IP allowlist that is refused');
+    await change('127.0.0.0/8 Here\n::1/128');
+    await page.getByText('on', { exact: true }).waitFor();
+    const { allowlist } = await org.root.query('get_ip_allowlist');
+    assert.deepEqual(allowlist.rules.map((r) => r.cidr).sort(), ['127.0.0.0/8', '::1/128']);
+    await picture(page, 'ip-allowlist');
+    await change('192.0.2.0/24'); // would shut out the one who asks
+    await page.getByRole('alert').waitFor();
+    await change('');
+    await page.getByText('off', { exact: true }).waitFor();
+  });
+
   it('renames the organization', async () => {
     await open('organization');
     await page.getByLabel('Organization name').fill('Acme');

@@ -38,6 +38,8 @@ type ContractInterface struct {
 	Type      ContractType `json:"type"`
 	Label     string       `json:"label"`
 	Notes     string       `json:"notes,omitzero"`
+	Decimals  string       `json:"decimals,omitzero"` // of a token; empty: not said
+	Symbol    string       `json:"symbol,omitzero"`
 	Text      string       `json:"text"` // the JSON
 	CreatedAt time.Time    `json:"createdAt"`
 	UpdatedAt time.Time    `json:"updatedAt"`

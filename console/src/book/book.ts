@@ -3,25 +3,24 @@
 // again when something was done here, or something else waits.
 import { effect, signal } from '@preact/signals';
 
-import { type Policy } from '../client/interface';
-import { type Contract } from '../decode/decoded';
+import { type Policy, type Queries } from '../client/interface';
+import { type Known } from '../decode/decoded';
 import { waiting } from '../feed/feed';
 import { ask, organizationId, session } from '../session/session';
 
-export interface Book {
+export interface Book extends Known {
   users: Map<string, string>; // names by id
   wallets: Map<string, string>;
   policies: Map<string, Policy>;
   names: Map<string, string>; // of the organization's own addresses, in lower case
   walletOf: Map<string, string>; // wallet ids by address, in lower case
-  contracts: Contract[];
   past: Set<string>; // recipients of what was signed lately, in lower case
   fees: Map<string, bigint>; // the highest of them, by network
   quorum: { threshold: number; userIds: string[] };
 }
 
 const blank = (): Book => ({
-  users: new Map(), wallets: new Map(), policies: new Map(), names: new Map(), walletOf: new Map(), contracts: [], past: new Set(), fees: new Map(),
+  users: new Map(), wallets: new Map(), policies: new Map(), names: new Map(), walletOf: new Map(), contracts: [], decimals: new Map(), past: new Set(), fees: new Map(),
   quorum: { threshold: 1, userIds: [] },
 });
 
@@ -41,6 +40,19 @@ async function readAccounts({ names, walletOf, wallets }: Book): Promise<void> {
     if (accounts.length < 100) break;
     after = accounts[accounts.length - 1].walletAccountId;
   }
+}
+
+// readDecimals takes what the definitions of limits say of tokens. Where two of them
+// differ, neither is believed. On Tron and Solana no network is named, because their
+// transactions name none.
+function readDecimals(controls: Queries['list_velocity_controls']['reply']['velocityControls']): Map<string, number> {
+  const said = new Map<string, Set<number>>();
+  for (const { caip19, decimals } of controls.flatMap((c) => c.dataSource.chainAssetTransfer?.definition ?? [])) {
+    const [network, asset = ''] = caip19.split('/');
+    const key = network.startsWith('eip155:') ? `${network}/${asset.toLowerCase()}` : asset;
+    said.set(key, (said.get(key) ?? new Set()).add(Number(decimals)));
+  }
+  return new Map([...said].filter(([, all]) => all.size === 1).map(([key, all]) => [key, [...all][0]]));
 }
 
 // learn notes to whom the organization has sent lately. It needs the decoders, which
@@ -63,9 +75,9 @@ async function learn(into: Book): Promise<void> {
 export async function readBook(): Promise<void> {
   const of = organizationId.value;
   if (!session.value) return;
-  const [users, wallets, policies, keys, contracts, configs] = await Promise.all([
+  const [users, wallets, policies, keys, contracts, configs, controls] = await Promise.all([
     ask('list_users', {}), ask('list_wallets', {}), ask('list_policies', {}), ask('list_private_keys', {}),
-    ask('list_smart_contract_interfaces', {}), ask('get_organization_configs', {}),
+    ask('list_smart_contract_interfaces', {}), ask('get_organization_configs', {}), ask('list_velocity_controls', {}),
   ]);
   const next = blank();
   users.users.forEach((u) => next.users.set(u.userId, u.userName));
@@ -74,7 +86,9 @@ export async function readBook(): Promise<void> {
   next.quorum = configs.configs.quorum;
   next.contracts = contracts.smartContractInterfaces.map((c) => ({
     address: c.smartContractAddress, label: c.label, interface: c.smartContractInterface,
-  }));
+    ...(c.decimals && { decimals: Number(c.decimals), symbol: c.symbol }),
+  })).reverse();
+  next.decimals = readDecimals(controls.velocityControls);
   await readAccounts(next);
   keys.privateKeys.forEach((k) => k.addresses.forEach((a) => next.names.set((a.address ?? '').toLowerCase(), k.privateKeyName)));
   contracts.smartContractInterfaces.forEach((c) => next.names.set(c.smartContractAddress.toLowerCase(), c.label));

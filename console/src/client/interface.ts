@@ -114,12 +114,14 @@ export type Configs = {
 
 export type ContractInterface = {
   createdAt: Timestamp;
+  decimals?: string;
   label: string;
   notes: string;
   organizationId: string;
   smartContractAddress: string;
   smartContractInterface: string;
   smartContractInterfaceId: string;
+  symbol?: string;
   type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM' | 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA';
   updatedAt: Timestamp;
 };
@@ -156,8 +158,14 @@ export type CountedControl = {
 
 export type CountedGroup = {
   groupId: string;
+  history?: Array<CountedPoint>;
   left?: string;
   nextMs?: string;
+  used: string;
+};
+
+export type CountedPoint = {
+  atMs: string;
   used: string;
 };
 
@@ -823,9 +831,12 @@ export interface Queries {
   } };
   controls: { request: {
     after?: string;
+    groupId?: string;
     identifier?: string;
     limit?: string;
     organizationId: string;
+    points?: string;
+    sinceMs?: string;
   }; reply: {
     controls: Array<CountedControl>;
     pageInfo: PageInfo;
@@ -1202,10 +1213,12 @@ export interface Activities {
     sessionProfileId: string;
   } };
   create_smart_contract_interface: { parameters: {
+    decimals?: string;
     label: string;
     notes?: string;
     smartContractAddress: string;
     smartContractInterface: string;
+    symbol?: string;
     type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM' | 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA';
   }; result: {
     smartContractInterfaceId: string;

@@ -1,4 +1,5 @@
 // What the decoders of all chains give.
+import { t } from '../text';
 
 export interface Fact {
   label: string;
@@ -30,6 +31,21 @@ export interface Contract {
   interface: string;
   decimals?: number;
   symbol?: string;
+}
+
+// Known is what the organization has said of contracts and tokens. Decimals are those
+// that its limits name, by asset: eip155:1/erc20:0x…, trc20:T… or token:….
+export interface Known {
+  contracts: Contract[]; // the newest first
+  decimals: Map<string, number>;
+}
+
+// tokenAmount is in the token's own unit where the organization has said what that is,
+// in its smallest units elsewhere, and never guessed.
+export function tokenAmount(amount: bigint, contract: Contract | undefined, decimals: number | undefined): string {
+  if (contract?.decimals !== undefined) return `${units(amount, contract.decimals)} ${contract.symbol ?? contract.label}`;
+  if (decimals !== undefined) return t.decode.tokens(units(amount, decimals));
+  return t.decode.rawUnits(group(amount.toString()));
 }
 
 // Unreadable says that bytes are not what they should be.

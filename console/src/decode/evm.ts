@@ -2,7 +2,7 @@
 import { fromHex, hex, toNumber } from '../client/bytes';
 import { t } from '../text';
 import { decodeCall, type Method, parseInterface, selector, signature, type Value } from './abi';
-import { type Contract, type Decoded, type Fact, group, units, Unreadable, type Warning } from './decoded';
+import { type Contract, type Decoded, type Fact, group, type Known, tokenAmount, units, Unreadable, type Warning } from './decoded';
 import { checksummed } from './keccak';
 import { decodeList, type Item } from './rlp';
 
@@ -97,13 +97,18 @@ export const show = (v: Value): string => {
   return typeof v === 'bigint' ? group(v.toString()) : String(v);
 };
 
-// tokenAmount is in the token's own unit where the organization has said what that
-// is, and never guessed.
-function tokenAmount(v: Value, contract: Contract | undefined): string {
-  if (typeof v !== 'bigint') return show(v);
-  if (contract?.decimals !== undefined) return `${units(v, contract.decimals)} ${contract.symbol ?? contract.label}`;
-  return t.decode.rawUnits(group(v.toString()));
+// Token is what is known of the contract that is called.
+interface Token {
+  contract: Contract | undefined;
+  decimals: number | undefined;
 }
+
+const tokenAt = (chainId: bigint | undefined, address: string, known: Known): Token => ({
+  contract: known.contracts.find((c) => c.address.toLowerCase() === address.toLowerCase()),
+  decimals: known.decimals.get(`eip155:${chainId}/erc20:${address.toLowerCase()}`),
+});
+
+const amountOf = (v: Value, { contract, decimals }: Token): string => (typeof v === 'bigint' ? tokenAmount(v, contract, decimals) : show(v));
 
 interface Call {
   method: Method;
@@ -124,9 +129,9 @@ function readCall(data: Uint8Array, contract: Contract | undefined): Call | unde
 }
 
 // describeCall adds what a call of a contract means.
-function describeCall(d: Decoded, f: Fields, call: Call | undefined, contract: Contract | undefined): void {
+function describeCall(d: Decoded, f: Fields, call: Call | undefined, token: Token): void {
   const to = checksummed(f.to);
-  if (!contract) d.warnings.push({ level: 'caution', text: t.decode.noInterface });
+  if (!token.contract) d.warnings.push({ level: 'caution', text: t.decode.noInterface });
   if (!call) {
     d.action = t.decode.unknownCall;
     d.to = to;
@@ -144,23 +149,23 @@ function describeCall(d: Decoded, f: Fields, call: Call | undefined, contract: C
     d.recipients.push(to);
     return;
   }
-  meaning(d, m.name, values, contract);
+  meaning(d, m.name, values, token);
 }
 
-function meaning(d: Decoded, name: string, values: Value[], contract: Contract | undefined): void {
+function meaning(d: Decoded, name: string, values: Value[], token: Token): void {
   const [a, b, c, operation] = values;
   switch (name) {
     case 'transfer':
-      return send(d, a, tokenAmount(b, contract));
+      return send(d, a, amountOf(b, token));
     case 'transferFrom':
-      return send(d, b, tokenAmount(c, contract));
+      return send(d, b, amountOf(c, token));
     case 'safeTransferFrom':
       return send(d, b, t.decode.token(show(c)));
     case 'approve':
     case 'increaseAllowance':
-      return allow(d, a, b, contract);
+      return allow(d, a, b, token);
     case 'permit':
-      return allow(d, b, c, contract);
+      return allow(d, b, c, token);
     case 'setApprovalForAll':
       d.recipients.push(String(a));
       if (b) d.warnings.push({ level: 'danger', text: t.decode.allTokens });
@@ -178,15 +183,15 @@ function send(d: Decoded, to: Value, amount: string): void {
   d.recipients.push(d.to);
 }
 
-function allow(d: Decoded, spender: Value, amount: Value, contract: Contract | undefined): void {
+function allow(d: Decoded, spender: Value, amount: Value, token: Token): void {
   d.action = t.decode.allow;
-  d.amount = unlimited(amount) ? t.decode.unlimited : tokenAmount(amount, contract);
+  d.amount = unlimited(amount) ? t.decode.unlimited : amountOf(amount, token);
   d.to = String(spender);
   d.recipients.push(d.to);
   if (unlimited(amount)) d.warnings.push({ level: 'danger', text: t.decode.unlimitedApproval });
 }
 
-export function decodeTransaction(text: string, contracts: Contract[]): Decoded {
+export function decodeTransaction(text: string, known: Known): Decoded {
   const raw = fromHex(text);
   if (!raw || raw.length === 0) throw new Unreadable('it is not hex');
   const f = fields(raw);
@@ -194,7 +199,7 @@ export function decodeTransaction(text: string, contracts: Contract[]): Decoded 
   const creates = f.to.length === 0;
   if (!creates && f.to.length !== 20) throw new Unreadable('the recipient is not an address');
   const to = creates ? '' : checksummed(f.to);
-  const contract = contracts.find((c) => c.address.toLowerCase() === to.toLowerCase());
+  const token = tokenAt(f.chainId, to, known);
   if (f.value > 0n || f.data.length === 0) {
     d.amount = coins(f.chainId, f.value);
     d.to = to;
@@ -207,7 +212,7 @@ export function decodeTransaction(text: string, contracts: Contract[]): Decoded 
     d.facts.push({ label: t.decode.data, value: '0x' + hex(f.data), kind: 'code' });
   } else if (f.data.length > 0) {
     const coinsToo = f.value > 0n ? d.amount : undefined;
-    describeCall(d, f, readCall(f.data, contract), contract);
+    describeCall(d, f, readCall(f.data, token.contract), token);
     if (coinsToo && d.amount !== coinsToo) d.amount = d.amount ? `${d.amount} + ${coinsToo}` : coinsToo;
     if (d.to !== to) d.token = to;
     d.facts.unshift({ label: t.decode.contract, value: to, kind: 'address' });
@@ -242,7 +247,13 @@ const flat = (of: unknown, label: string, facts: Fact[]): void => {
   facts.push({ label, value, kind: /^0x[0-9a-fA-F]{40}$/.test(value) ? 'address' : undefined });
 };
 
-export function decodeTypedData(text: string): Decoded {
+const whole = (v: unknown): bigint | undefined => (/^(\d+|0x[0-9a-f]+)$/i.test(String(v)) ? BigInt(String(v)) : undefined);
+const addressIn = (v: unknown): string | undefined => (typeof v === 'string' && /^0x[0-9a-fA-F]{40}$/.test(v) ? v : undefined);
+
+// Messages that move tokens of the contract that verifies them (EIP-2612, EIP-3009).
+const moves: Record<string, 'allow' | 'send'> = { Permit: 'allow', TransferWithAuthorization: 'send', ReceiveWithAuthorization: 'send' };
+
+export function decodeTypedData(text: string, known: Known): Decoded {
   let data: TypedData;
   try {
     data = JSON.parse(text) as TypedData;
@@ -254,17 +265,22 @@ export function decodeTypedData(text: string): Decoded {
   flat(data.message, '', facts);
   flat(data.domain, t.decode.domain, facts);
   const message = data.message ?? {};
-  const permit = /permit/i.test(data.primaryType ?? '');
-  const amounts = facts.filter((f) => /^\d+$/.test(f.value) && BigInt(f.value) >= (1n << 159n) && /value|amount/i.test(f.label));
-  if (permit) warnings.push({ level: amounts.length > 0 ? 'danger' : 'caution', text: amounts.length > 0 ? t.decode.unlimitedApproval : t.decode.permit });
-  const spender = typeof message.spender === 'string' ? message.spender : undefined;
-  const chain = data.domain?.chainId;
+  const type = data.primaryType ?? '?';
+  const chain = whole(data.domain?.chainId);
+  const permit = /permit/i.test(type);
+  const large = facts.some((f) => /^\d+$/.test(f.value) && BigInt(f.value) >= 1n << 159n && /value|amount/i.test(f.label));
+  if (permit) warnings.push({ level: large ? 'danger' : 'caution', text: large ? t.decode.unlimitedApproval : t.decode.permit });
+  const token = addressIn(data.domain?.verifyingContract);
+  const value = whole(message.value);
+  const moved = moves[type] && token && value !== undefined ? amountOf(value, tokenAt(chain, token, known)) : undefined;
+  const to = addressIn(moves[type] === 'send' ? message.to : message.spender);
   return {
-    network: chain === undefined ? 'Ethereum' : chainName(BigInt(String(chain))),
-    action: permit ? t.decode.allow : t.decode.typedData(data.primaryType ?? '?'),
-    amount: permit ? (amounts.length > 0 ? t.decode.unlimited : String(message.value ?? message.amount ?? '') || undefined) : undefined,
-    to: spender,
-    recipients: spender ? [spender] : [],
+    network: chain === undefined ? 'Ethereum' : chainName(chain),
+    action: permit ? t.decode.allow : moves[type] === 'send' ? t.decode.send : t.decode.typedData(type),
+    amount: permit && large ? t.decode.unlimited : moved,
+    to,
+    token: moved && token,
+    recipients: to ? [to] : [],
     facts,
     warnings,
   };

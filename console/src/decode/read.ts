@@ -69,19 +69,19 @@ async function decodeSigned(kind: string, p: Parameters, book: Book): Promise<De
     const signer = String(p.signWith ?? p.privateKeyId ?? '');
     switch (p.type) {
       case 'TRANSACTION_TYPE_ETHEREUM':
-        return (await import('./evm')).decodeTransaction(text, book.contracts);
+        return (await import('./evm')).decodeTransaction(text, book);
       case 'TRANSACTION_TYPE_SOLANA':
-        return (await import('./solana')).decodeTransaction(text);
+        return (await import('./solana')).decodeTransaction(text, book);
       case 'TRANSACTION_TYPE_BITCOIN':
         return (await import('./bitcoin')).decodeTransaction(text, signer, (address) => book.names.has(address.toLowerCase()));
       case 'TRANSACTION_TYPE_TRON':
-        return (await import('./tron')).decodeTransaction(text, book.contracts);
+        return (await import('./tron')).decodeTransaction(text, book);
       default:
         throw new Unreadable(String(p.type));
     }
   }
   if (kind === 'SIGN_RAW_PAYLOAD' && p.encoding === 'PAYLOAD_ENCODING_EIP712') {
-    return (await import('./evm')).decodeTypedData(String(p.payload ?? ''));
+    return (await import('./evm')).decodeTypedData(String(p.payload ?? ''), book);
   }
   return undefined;
 }

@@ -2,7 +2,7 @@
 import { fromHex, hex } from '../client/bytes';
 import { t } from '../text';
 import { base58 } from './base58';
-import { type Decoded, group, units, Unreadable } from './decoded';
+import { type Decoded, group, type Known, units, Unreadable } from './decoded';
 
 const system = '11111111111111111111111111111111';
 const computeBudget = 'ComputeBudget111111111111111111111111111111';
@@ -57,7 +57,7 @@ function read(raw: Uint8Array): { payer: string; instructions: Instruction[]; lo
   return { payer: keys[0], instructions, lookups };
 }
 
-function describe(d: Decoded, i: Instruction, n: number): void {
+function describe(d: Decoded, i: Instruction, n: number, known: Known): void {
   const step = t.decode.instruction(n);
   const word = (from: number) => little(i.data.slice(from, from + 8));
   const send = (to: string, amount: string, further: string) => {
@@ -75,24 +75,26 @@ function describe(d: Decoded, i: Instruction, n: number): void {
     const [op] = i.data;
     if (op === 3) return send(i.accounts[1], t.decode.rawUnits(group(String(word(1)))), t.decode.sendsToken);
     if (op === 12) {
+      // The decimals are in the bytes, and the chain compares them with the mint's.
       d.token = i.accounts[1];
-      return send(i.accounts[2], t.decode.tokens(units(word(1), i.data[9])), t.decode.sendsToken);
+      const symbol = known.contracts.find((c) => c.address === d.token)?.symbol;
+      const amount = units(word(1), i.data[9]);
+      return send(i.accounts[2], symbol ? `${amount} ${symbol}` : t.decode.tokens(amount), t.decode.sendsToken);
     }
     if (op === 4 || op === 13) d.warnings.push({ level: word(1) >= 1n << 63n ? 'danger' : 'caution', text: word(1) >= 1n << 63n ? t.decode.unlimitedApproval : t.decode.permit });
     if (op === 6) d.warnings.push({ level: 'danger', text: t.decode.newOwner });
   }
   if (i.program === computeBudget) return;
-  const known = [system, associated, memo, ...tokens].includes(i.program);
-  if (!known) d.warnings.push({ level: 'caution', text: t.decode.unknownProgram(i.program) });
+  if (![system, associated, memo, ...tokens].includes(i.program)) d.warnings.push({ level: 'caution', text: t.decode.unknownProgram(i.program) });
   d.facts.push({ label: step, value: i.program, kind: 'address' }, { label: t.decode.data, value: '0x' + hex(i.data), kind: 'code' });
 }
 
-export function decodeTransaction(text: string): Decoded {
+export function decodeTransaction(text: string, known: Known): Decoded {
   const raw = fromHex(text);
   if (!raw) throw new Unreadable('it is not hex');
   const { payer, instructions, lookups } = read(raw);
   const d: Decoded = { network: 'Solana', action: t.decode.instructions(instructions.length), recipients: [], facts: [], warnings: [] };
-  instructions.forEach((i, n) => describe(d, i, n + 1));
+  instructions.forEach((i, n) => describe(d, i, n + 1, known));
   if (lookups) d.warnings.push({ level: 'danger', text: t.decode.lookups });
   d.facts.push({ label: t.decode.payer, value: payer, kind: 'address' });
   return d;

@@ -3,7 +3,7 @@ import { concat, fromHex, fromUtf8, hex } from '../client/bytes';
 import { t } from '../text';
 import { base58check } from './base58';
 import { decodeCall, signature } from './abi';
-import { type Contract, type Decoded, group, units, Unreadable } from './decoded';
+import { type Decoded, type Known, tokenAmount, units, Unreadable } from './decoded';
 
 type Message = Map<number, Array<bigint | Uint8Array>>;
 
@@ -48,9 +48,9 @@ const sun = (v: bigint) => `${units(v, 6)} TRX`;
 const transfer = { name: 'transfer', inputs: [{ name: 'to', type: 'address' }, { name: 'amount', type: 'uint256' }] };
 const approve = { name: 'approve', inputs: [{ name: 'spender', type: 'address' }, { name: 'amount', type: 'uint256' }] };
 
-async function call(d: Decoded, value: Message, contracts: Contract[]): Promise<void> {
+async function call(d: Decoded, value: Message, known: Known): Promise<void> {
   const contract = await base58check(bytes(value, 2));
-  const known = contracts.find((c) => c.address === contract);
+  const described = known.contracts.find((c) => c.address === contract);
   const data = bytes(value, 4);
   const code = hex(data.slice(0, 4));
   const found = code === 'a9059cbb' ? transfer : code === '095ea7b3' ? approve : undefined;
@@ -68,7 +68,7 @@ async function call(d: Decoded, value: Message, contracts: Contract[]): Promise<
   d.token = contract;
   d.recipients.push(d.to);
   d.action = found === transfer ? t.decode.send : t.decode.allow;
-  d.amount = known?.decimals !== undefined ? `${units(amount, known.decimals)} ${known.symbol ?? known.label}` : t.decode.rawUnits(group(String(amount)));
+  d.amount = tokenAmount(amount, described, known.decimals.get(`trc20:${contract}`));
   d.facts.push({ label: t.decode.method, value: signature(found), kind: 'code' });
   if (found === approve && amount >= 1n << 255n) {
     d.amount = t.decode.unlimited;
@@ -76,7 +76,7 @@ async function call(d: Decoded, value: Message, contracts: Contract[]): Promise<
   }
 }
 
-export async function decodeTransaction(text: string, contracts: Contract[]): Promise<Decoded> {
+export async function decodeTransaction(text: string, known: Known): Promise<Decoded> {
   const raw = fromHex(text);
   if (!raw || raw.length === 0) throw new Unreadable('it is not hex');
   const tx = read(raw);
@@ -92,7 +92,7 @@ export async function decodeTransaction(text: string, contracts: Contract[]): Pr
     d.amount = sun(number(value, 3));
     d.recipients.push(d.to);
   } else if (kind === 31) {
-    await call(d, value, contracts);
+    await call(d, value, known);
     if (number(value, 3) > 0n) d.amount = [d.amount, sun(number(value, 3))].filter(Boolean).join(' + ');
   } else {
     d.action = t.decode.contractKind(fromUtf8(bytes(parameter, 1)).split('.').pop() ?? String(kind));

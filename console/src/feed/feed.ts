@@ -1,7 +1,7 @@
 // What changes on the server, as it changes: the stream of events says that
 // something did, and then the server is asked what. Where there is no stream, it is
 // asked every two seconds. A page that cannot be seen does neither.
-import { effect, type Signal, signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 
 import { type View } from '../client/interface';
 import { away } from '../client/client';
@@ -11,13 +11,11 @@ import { ask, keepAlive, organizationId, session, watch } from '../session/sessi
 // they are known.
 export const waiting = signal<View[] | undefined>(undefined);
 
-// What is live reads these: changes counts looks because something happened, pulse
-// those because time has passed.
+// changes counts how often something happened, or may have: what is live reads it.
 export const changes = signal(0);
-export const pulse = signal(0);
 
-const every = 2000; // without a stream
-const calm = 15_000; // with one: for what changes by time alone
+export const every = 2000; // how often is asked where nothing tells of changes
+const calm = 15_000; // with a stream: only whether the page is still used
 const together = 300; // events that come at once are one look
 let timer: ReturnType<typeof setTimeout> | undefined;
 let failures = 0;
@@ -28,7 +26,7 @@ let due = false;
 const same = (a: View[] | undefined, b: View[]) =>
   a?.length === b.length && a.every((v, i) => v.id === b[i].id && v.votes.length === b[i].votes.length && v.canApprove === b[i].canApprove);
 
-async function look(count: Signal<number>): Promise<void> {
+async function look(changed: boolean): Promise<void> {
   const of = organizationId.value;
   try {
     const { activities } = await ask('list_activities', {
@@ -38,7 +36,7 @@ async function look(count: Signal<number>): Promise<void> {
     if (of !== organizationId.value) return;
     if (!same(waiting.value, activities)) waiting.value = activities;
     failures = 0;
-    count.value++;
+    if (changed) changes.value++;
   } catch {
     failures++; // it is said elsewhere that the server is away
   }
@@ -50,7 +48,7 @@ function happened(): void {
   due = true;
   setTimeout(() => {
     due = false;
-    void run(changes);
+    void run(true);
   }, together);
 }
 
@@ -73,13 +71,13 @@ function connect(): void {
     });
 }
 
-async function run(count = pulse): Promise<void> {
+async function run(changed = !connected): Promise<void> {
   clearTimeout(timer);
   // A page that cannot be seen locks itself too.
   if (session.value) await keepAlive().catch(() => undefined);
   const shown = session.value && document.visibilityState === 'visible';
   if (!shown) disconnect();
-  else await look(count);
+  else await look(changed);
   if (shown && session.value && !stream && !away.value) connect();
   clearTimeout(timer);
   timer = setTimeout(() => void run(), away.value ? Math.min(every * failures, 15_000) : connected ? calm : every);
@@ -99,4 +97,4 @@ export function follow(): void {
   });
 }
 
-export const lookNow = (): void => void run(changes);
+export const lookNow = (): void => void run(true);

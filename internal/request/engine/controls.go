@@ -21,6 +21,9 @@ import (
 type ControlsRequest struct {
 	OrganizationID string        `json:"organizationId" check:"required" doc:"Organization to read."`
 	Identifier     string        `json:"identifier,omitzero" check:"max=64" doc:"Only this control; all when absent."`
+	GroupID        string        `json:"groupId,omitzero" check:"max=200,unsampled" doc:"Only this group of the control that identifier names."`
+	Points         schema.Uint64 `json:"points,omitzero" check:"min=2,max=100,unsampled" doc:"Also tell what that group had at so many times, from sinceMs to now."`
+	SinceMs        string        `json:"sinceMs,omitzero" check:"max=15,unsampled" doc:"Time of the first of the points, in milliseconds since the Unix epoch." example:"1794708835768"`
 	Limit          schema.Uint64 `json:"limit,omitzero" check:"min=1,max=100" doc:"Most groups to return; 10 when absent."`
 	After          string        `json:"after,omitzero" check:"max=200" doc:"Return what follows this cursor, the endCursor of a page."`
 }
@@ -43,10 +46,11 @@ type CountedControl struct {
 
 // CountedGroup is what a control has counted in one group.
 type CountedGroup struct {
-	GroupID string `json:"groupId" check:"required" doc:"The organization, a user, a wallet, or a private key without one."`
-	Used    string `json:"used" check:"required" doc:"What is in the window, as a decimal number."`
-	Left    string `json:"left,omitzero" doc:"What an upper bound leaves; absent where the control is none."`
-	NextMs  string `json:"nextMs,omitzero" doc:"When the next amount leaves the window, in milliseconds since the Unix epoch; absent if none will."`
+	GroupID string         `json:"groupId" check:"required" doc:"The organization, a user, a wallet, or a private key without one."`
+	Used    string         `json:"used" check:"required" doc:"What is in the window, as a decimal number."`
+	Left    string         `json:"left,omitzero" doc:"What an upper bound leaves; absent where the control is none."`
+	NextMs  string         `json:"nextMs,omitzero" doc:"When the next amount leaves the window, in milliseconds since the Unix epoch; absent if none will."`
+	History []CountedPoint `json:"history,omitzero" doc:"What it had at the times that were asked for, the oldest first."`
 }
 
 // Controls says what velocity controls have counted. Every user who may read the
@@ -100,11 +104,11 @@ func countedControls(tx *store.Tx, asked *ControlsRequest) (*ControlsReply, erro
 			after = afterGroup
 		}
 		// One more than fits says whether there is a further page.
-		groups, err := tx.TallyGroups(c.ID, after, limit+1)
+		groups, err := groupsOf(tx, c, asked, after, limit+1)
 		if err != nil {
 			return nil, err
 		}
-		counted, err := countedControl(tx, c, groups[:min(limit, len(groups))])
+		counted, err := countedControl(tx, c, asked, groups[:min(limit, len(groups))])
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +128,7 @@ func countedControls(tx *store.Tx, asked *ControlsRequest) (*ControlsReply, erro
 	return reply, nil
 }
 
-func countedControl(tx *store.Tx, c *velocity.Control, groups []*domain.Tally) (*CountedControl, error) {
+func countedControl(tx *store.Tx, c *velocity.Control, asked *ControlsRequest, groups []*domain.Tally) (*CountedControl, error) {
 	now, err := tx.DatabaseTime()
 	if err != nil {
 		return nil, err
@@ -152,6 +156,9 @@ func countedControl(tx *store.Tx, c *velocity.Control, groups []*domain.Tally) (
 		}
 		if sum.NextMs > 0 {
 			shown.NextMs = strconv.FormatInt(sum.NextMs, 10)
+		}
+		if shown.History, err = history(c, book, asked, now); err != nil {
+			return nil, err
 		}
 		counted.Groups = append(counted.Groups, shown)
 	}

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"strconv"
 
 	"latchkey/internal/chain/abi"
 	"latchkey/internal/chain/idl"
@@ -27,6 +28,8 @@ type ContractInterfaceParams struct {
 	Type                   domain.ContractType `json:"type" check:"required" doc:"Network of the contract."`
 	Label                  string              `json:"label" check:"required,label" doc:"Human-readable name."`
 	Notes                  string              `json:"notes,omitzero" check:"max=10000" doc:"Human-readable notes."`
+	Decimals               string              `json:"decimals,omitzero" check:"max=3" doc:"Of a token, how many decimal places its amounts have, from 0 to 255, as text. Amounts are then shown in its unit." example:"6"`
+	Symbol                 string              `json:"symbol,omitzero" check:"max=32" doc:"Of a token, how its unit is written." example:"USDC"`
 }
 
 // Check reads the interface.
@@ -40,12 +43,18 @@ func (p *ContractInterfaceParams) Check(problems *schema.Problems) {
 	if err != nil {
 		problems.Add("smartContractInterface", "%v", err)
 	}
+	if places, err := strconv.ParseUint(p.Decimals, 10, 8); p.Decimals != "" && (err != nil || strconv.FormatUint(places, 10) != p.Decimals) {
+		problems.Add("decimals", "must be a whole number from 0 to 255, as text")
+	}
+	if p.Symbol != "" && p.Decimals == "" {
+		problems.Add("symbol", "is that of a token, whose decimals must be given too")
+	}
 }
 
 func createSmartContractInterface(_ context.Context, e activity.Env, p *ContractInterfaceParams) (ContractInterfaceResult, error) {
 	c := &domain.ContractInterface{
 		ID: e.NewID(), Address: p.SmartContractAddress, Type: p.Type, Label: p.Label, Notes: p.Notes,
-		Text: p.SmartContractInterface, CreatedAt: e.Now, UpdatedAt: e.Now,
+		Decimals: p.Decimals, Symbol: p.Symbol, Text: p.SmartContractInterface, CreatedAt: e.Now, UpdatedAt: e.Now,
 	}
 	if err := e.Tx.ContractInterfaces().Insert(c); err != nil {
 		return ContractInterfaceResult{}, err

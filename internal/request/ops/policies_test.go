@@ -3,6 +3,7 @@ package ops_test
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -258,4 +259,33 @@ func unsignedCall(t testing.TB, to, data string) string {
 		t.Fatal(err)
 	}
 	return unsigned(recipient, 0, input)
+}
+
+// TestUnitOfToken: an interface may say in which unit amounts of a token are shown.
+func TestUnitOfToken(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		with := func(more m) m {
+			params := m{
+				"smartContractAddress": "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", "type": "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM",
+				"label": "USD Coin", "smartContractInterface": "[]",
+			}
+			maps.Copy(params, more)
+			return params
+		}
+		for field, bad := range map[string]m{"decimals": {"decimals": "256"}, "decimals ": {"decimals": "06"}, "symbol": {"symbol": "USDC"}} {
+			refused := s.Root.Refused(t, http.StatusBadRequest, "create_smart_contract_interface", with(bad))
+			if !strings.Contains(refused.Get("message").Text(), strings.TrimSpace(field)) {
+				t.Errorf("%v: %v", bad, refused)
+			}
+		}
+		s.Root.Submit(t, "create_smart_contract_interface", with(m{"decimals": "0", "symbol": "USDC"}))
+		s.Root.Submit(t, "create_smart_contract_interface", with(nil))
+		list := s.Root.Query(t, "list_smart_contract_interfaces", nil).Get("smartContractInterfaces")
+		if got := list.Get(0); got.Get("decimals").Text() != "0" || got.Get("symbol").Text() != "USDC" {
+			t.Errorf("the unit is %v", got)
+		}
+		if got := list.Get(1); got.Has("decimals") || got.Has("symbol") {
+			t.Errorf("a unit that was not given is %v", got)
+		}
+	})
 }

@@ -23,6 +23,8 @@ type ContractInterface struct {
 	Type                     domain.ContractType `json:"type" check:"required" doc:"Network of the contract."`
 	Label                    string              `json:"label" check:"required" doc:"Human-readable name."`
 	Notes                    string              `json:"notes" check:"required,allowempty" doc:"Human-readable notes."`
+	Decimals                 string              `json:"decimals,omitzero" doc:"Of a token, how many decimal places its amounts have; absent if that was not said."`
+	Symbol                   string              `json:"symbol,omitzero" doc:"Of a token, how its unit is written; absent if that was not said."`
 	CreatedAt                record.Timestamp    `json:"createdAt" check:"required" doc:"When it was created."`
 	UpdatedAt                record.Timestamp    `json:"updatedAt" check:"required" doc:"When it was last changed."`
 }
@@ -31,7 +33,7 @@ func contractRecord(org string) func(*domain.ContractInterface) ContractInterfac
 	return func(c *domain.ContractInterface) ContractInterface {
 		return ContractInterface{
 			OrganizationID: org, SmartContractInterfaceID: c.ID, SmartContractAddress: c.Address,
-			SmartContractInterface: c.Text, Type: c.Type, Label: c.Label, Notes: c.Notes,
+			SmartContractInterface: c.Text, Type: c.Type, Label: c.Label, Notes: c.Notes, Decimals: c.Decimals, Symbol: c.Symbol,
 			CreatedAt: record.Time(c.CreatedAt), UpdatedAt: record.Time(c.UpdatedAt),
 		}
 	}

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math/big"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"latchkey/client"
 	"latchkey/internal/chain/eth"
@@ -227,6 +229,37 @@ func TestControlGroups(t *testing.T) {
 		}
 		if seen != 4 {
 			t.Errorf("the pages have %d groups, want 4", seen)
+		}
+	})
+}
+
+// TestControlHistory: what a group had is told at as many times as are asked for,
+// and of one group only.
+func TestControlHistory(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		before := strconv.FormatInt(time.Now().Add(-time.Hour).UnixMilli(), 10)
+		l := newLimited(t, s, "controls.daily", control("daily", "100"))
+		l.root.Submit(t, "sign_transaction", l.pay(60_000_000))
+		ask := func(more m) Reply {
+			more["organizationId"] = l.root.OrganizationID
+			return l.root.PostTo(t, "/latchkey/v1/controls", more)
+		}
+		group := ask(m{"identifier": "daily", "groupId": l.root.OrganizationID, "sinceMs": before, "points": "5"}).JSON(t).Get("controls", 0, "groups", 0)
+		points := group.Get("history").List()
+		if len(points) != 5 || points[0].Get("used").Text() != "0" || points[0].Get("atMs").Text() != before || points[4].Get("used").Text() != "60" || group.Get("used").Text() != "60" {
+			t.Errorf("the history is %v", group)
+		}
+		if groups := ask(m{"identifier": "daily", "groupId": l.agent.UserID}).JSON(t).Get("controls", 0, "groups").List(); len(groups) != 0 {
+			t.Errorf("a group without entries is %v", groups)
+		}
+		for field, bad := range map[string]m{
+			"points":  {"identifier": "daily", "points": "5", "sinceMs": before},
+			"groupId": {"groupId": l.root.OrganizationID},
+			"sinceMs": {"identifier": "daily", "groupId": l.root.OrganizationID, "points": "5"},
+		} {
+			if reply := ask(bad); reply.Status != http.StatusBadRequest || !strings.Contains(string(reply.Body), field) {
+				t.Errorf("%s: HTTP %d: %s", field, reply.Status, reply.Body)
+			}
 		}
 	})
 }

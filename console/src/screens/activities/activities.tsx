@@ -5,7 +5,7 @@ import { title, useReading } from '../../approval/request';
 import { book } from '../../book/book';
 import { activityTypes, type View } from '../../client/interface';
 import { humanize, kindOf } from '../../decode/words';
-import { pulse } from '../../feed/feed';
+import { changes } from '../../feed/feed';
 import { address, go, place } from '../../router';
 import { ask, organizationId } from '../../session/session';
 import { t } from '../../text';
@@ -96,7 +96,7 @@ function List() {
       },
       (problem) => setError(explain(problem)),
     );
-  }, [asked, pulse.value]);
+  }, [asked, changes.value]);
   const more = async () => {
     const found = await older(filter, all?.[all.length - 1]?.id);
     setEnd(found.length < page);

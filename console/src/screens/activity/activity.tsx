@@ -44,7 +44,7 @@ export function ActivityScreen({ id }: { id: string }) {
         </div>
         <Warnings reading={reading} />
         <Recipient reading={reading} />
-        {waits && <p class="votes"><span>{how.votes}</span><span>{how.rules}</span></p>}
+        {waits && <p class="votes"><span>{how.votes}</span><span>{how.rules}</span>{how.limits.map((l) => <span key={l}>{l}</span>)}</p>}
         <Vote activity={data} reading={reading} onVoted={again} />
         {data.failure != null && <Failed activity={data} />}
         <Says reading={reading} />

@@ -1,6 +1,6 @@
 // The decision as a tree: each policy with what it says, and below it the value of
 // every part of its expressions.
-import { type Explanation } from '../../approval/standing';
+import { type Explanation, limitWords } from '../../approval/standing';
 import { book } from '../../book/book';
 import { type ExplainedPolicy, type ExplainedStep, type View } from '../../client/interface';
 import { ask } from '../../session/session';
@@ -28,7 +28,7 @@ export function Decision({ activity, explanation }: { activity: View; explanatio
 }
 
 export function Tree({ explanation }: { explanation: Explanation }) {
-  const { rootQuorum, policies } = explanation;
+  const { rootQuorum, policies, controls } = explanation;
   return (
     <div class="stack">
       <p class="muted">{t.activity.quorum(rootQuorum.approved.length, rootQuorum.threshold)}</p>
@@ -36,6 +36,20 @@ export function Tree({ explanation }: { explanation: Explanation }) {
         {policies.map((p, i) => <PolicySays key={p.policyId ?? i} policy={p} />)}
         {policies.length === 0 && <p class="muted">{t.activity.noPolicies}</p>}
       </div>
+      {controls && controls.length > 0 && (
+        <div>
+          <h3 class="small muted">{t.activity.limits}</h3>
+          <ul class="stack tight">
+            {controls.map((c) => (
+              <li key={c.velocityControlId} class="row">
+                <code>controls.{c.identifier}</code>
+                <Badge tone={c.holds ? 'good' : 'danger'}>{c.holds ? t.activity.holds : t.activity.exceeded}</Badge>
+                <span class="muted">{limitWords(c)}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
     </div>
   );
 }
@@ -81,7 +95,7 @@ function Steps({ label, steps: all }: { label: string; steps: ExplainedStep[] })
 
 // Recorded is what the policies said when the last vote was cast.
 function Recorded({ activity }: { activity: View }) {
-  const { data } = useLive(() => ask('get_policy_evaluations', { activityId: activity.id }), [activity.id, activity.votes.length], 'never');
+  const { data } = useLive(() => ask('get_policy_evaluations', { activityId: activity.id }), [activity.id, activity.votes.length], 'once');
   const last = data?.policyEvaluations[data.policyEvaluations.length - 1]?.policyEvaluations ?? [];
   if (!data) return null;
   return (

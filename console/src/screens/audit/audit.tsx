@@ -22,7 +22,7 @@ export const Audit = () => (
 );
 
 function Head() {
-  const { data, error } = useLive(newestCheckpoint, []);
+  const { data, error } = useLive(newestCheckpoint, [], 'often');
   return (
     <section class="card stack">
       <h2>{t.audit.log}</h2>

@@ -58,6 +58,7 @@ function Request({ activity }: { activity: View }) {
       <div class="votes">
         <span>{how.votes}</span>
         <span>{how.rules}</span>
+        {how.limits.map((l) => <span key={l}>{l}</span>)}
         <Time at={activity.createdAt} />
         <a href={address(`activities/${activity.id}`)}>{t.inbox.details}</a>
       </div>

@@ -17,7 +17,7 @@ import { Import } from './import';
 type Open = { kind: 'create' | 'import' } | { kind: 'delete' | 'sign' | 'export'; key: PrivateKey } | undefined;
 
 export function PrivateKeys() {
-  const { data, error, again } = useLive(() => ask('list_private_keys', {}).then((r) => r.privateKeys), [], 3);
+  const { data, error, again } = useLive(() => ask('list_private_keys', {}).then((r) => r.privateKeys), []);
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
   return (

@@ -10,6 +10,7 @@ import { useLive } from '../../ui/live';
 import { Outcome, report } from '../../ui/outcome';
 import { Button, Empty, Heading, Id, Loading, Notice } from '../../ui/parts';
 import { CreateLimit } from './create';
+import { History } from './history';
 import { assetName, inWords, share } from './words';
 
 type Control = Queries['list_velocity_controls']['reply']['velocityControls'][number];
@@ -22,7 +23,7 @@ async function read(): Promise<Array<Control & { counted?: CountedControl }>> {
 }
 
 export function Limits() {
-  const { data, error, again } = useLive(read, []);
+  const { data, error, again } = useLive(read, [], 'often');
   const [creating, setCreating] = useState(false);
   return (
     <main id="content">
@@ -61,7 +62,7 @@ function Limit({ control, counted, onChanged }: { control: Control; counted?: Co
       {counted && counted.unreadable !== '0' && <Notice tone="caution">{t.limits.unreadable(counted.unreadable)}</Notice>}
       {counted?.groups.length === 0 && <p class="muted">{t.limits.unused}</p>}
       <ul class="stack tight">
-        {counted?.groups.map((g) => <Group key={g.groupId} group={g} threshold={control.aggregation.threshold} />)}
+        {counted?.groups.map((g) => <Group key={g.groupId} group={g} control={control} alone={counted.groups.length === 1} />)}
       </ul>
       {removing && (
         <Confirm title={t.limits.removeNamed(control.name)} yes={t.remove} onClose={() => setRemoving(false)} work={async () => { report(await decide('delete_velocity_control', { velocityControlId: control.velocityControlId })); onChanged(); }}>
@@ -72,8 +73,11 @@ function Limit({ control, counted, onChanged }: { control: Control; counted?: Co
   );
 }
 
-function Group({ group, threshold }: { group: CountedGroup; threshold: string }) {
-  const known = group.groupId === organizationId.value ? t.limits.whole : book.value.names.get(group.groupId);
+// Group has its plot open where it is the only one.
+function Group({ group, control, alone }: { group: CountedGroup; control: Control; alone: boolean }) {
+  const [open, setOpen] = useState(alone);
+  const { threshold } = control.aggregation;
+  const known = group.groupId === organizationId.value ? t.limits.whole : (book.value.users.get(group.groupId) ?? book.value.wallets.get(group.groupId));
   const full = share(group.used, threshold);
   return (
     <li class="stack tight">
@@ -83,6 +87,10 @@ function Group({ group, threshold }: { group: CountedGroup; threshold: string })
       </div>
       <meter class={full >= 0.9 ? 'full' : ''} min={0} max={1} value={full} aria-label={t.limits.usedOf(group.used, threshold)} />
       {group.nextMs && <span class="small muted">{t.limits.next(new Date(Number(group.nextMs)).toLocaleString())}</span>}
+      <details open={open} onToggle={(e) => setOpen(e.currentTarget.open)}>
+        <summary class="small">{t.limits.overTime}</summary>
+        {open && <History control={control} groupId={group.groupId} used={group.used} />}
+      </details>
     </li>
   );
 }

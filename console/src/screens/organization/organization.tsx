@@ -1,4 +1,4 @@
-// The organization itself: its name, its root quorum and its features.
+// The organization itself: its name, its features, and what can shut people out.
 import { useState } from 'preact/hooks';
 
 import { type Configs, type User } from '../../client/interface';
@@ -9,6 +9,7 @@ import { Confirm } from '../../ui/confirm';
 import { useLive } from '../../ui/live';
 import { Outcome, report } from '../../ui/outcome';
 import { Badge, Button, Field, Heading, Id, Loading, Notice } from '../../ui/parts';
+import { Allowlist } from './allowlist';
 
 const readAll = async () => {
   const [configs, users] = await Promise.all([ask('get_organization_configs', {}), ask('list_users', {})]);
@@ -16,7 +17,7 @@ const readAll = async () => {
 };
 
 export function Organization() {
-  const { data, error, again } = useLive(readAll, [], 5);
+  const { data, error, again } = useLive(readAll, []);
   return (
     <main id="content">
       <Heading title={t.nav.organization} />
@@ -26,6 +27,11 @@ export function Organization() {
         {!data && !error && <Loading />}
         <Name />
         {data && <Features configs={data.configs} onDone={again} />}
+        <div>
+          <h2>{t.organization.danger}</h2>
+          <p class="muted">{t.organization.dangerAbout}</p>
+        </div>
+        {!readOnly.value && <Allowlist />}
         {data && <Quorum key={JSON.stringify(data.configs.quorum)} configs={data.configs} users={data.users} onDone={again} />}
       </div>
     </main>

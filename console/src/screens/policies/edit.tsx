@@ -10,7 +10,10 @@ import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';
 import { Outcome, report } from '../../ui/outcome';
 import { Button, Field, Heading, Notice } from '../../ui/parts';
+import { Backtest } from './backtest';
+import { Cases } from './cases';
 import { Expression } from './expression';
+import { alone } from './supposed';
 import { type Draft, templates } from './templates';
 import { Try } from './try';
 
@@ -29,7 +32,7 @@ async function check(draft: Draft): Promise<string | undefined> {
   try {
     await ask('explain', {
       type: 'ACTIVITY_TYPE_CREATE_USER_TAG', parameters: { userTagName: 'x', userIds: [] },
-      policies: [{ policyName: draft.policyName || 'x', effect: draft.effect, ...expressions(draft) }],
+      policies: alone(draft),
     } as never, 1);
     return undefined;
   } catch (error) {
@@ -100,7 +103,9 @@ export function Editor({ policy, draft: first, onDone }: EditorProps) {
           )}
         </form>
         {policy && <Changes before={draftOf(policy)} after={draft} />}
-        <Try draft={draft} expressions={expressions(draft)} />
+        <Backtest draft={draft} policyId={policy?.policyId} />
+        <Try draft={draft} />
+        <Cases draft={draft} policyId={policy?.policyId} />
       </div>
     </main>
   );

@@ -15,22 +15,23 @@ import { Editor } from './edit';
 import { templates } from './templates';
 
 // readLately counts what each policy said to the last requests.
-async function readLately(): Promise<Record<string, string>> {
+async function readLately(): Promise<{ requests: number; said: Record<string, string> }> {
   const { activities } = await ask('list_activities', { paginationOptions: { limit: '30' } });
-  const said = new Map<string, Map<string, number>>();
-  for (const a of activities) {
-    const { policyEvaluations } = await ask('get_policy_evaluations', { activityId: a.id });
+  const counts = new Map<string, Map<string, number>>();
+  const all = await Promise.all(activities.map((a) => ask('get_policy_evaluations', { activityId: a.id })));
+  for (const { policyEvaluations } of all) {
     for (const e of policyEvaluations[policyEvaluations.length - 1]?.policyEvaluations ?? []) {
-      const counts = said.get(e.policyId) ?? new Map<string, number>();
-      said.set(e.policyId, counts.set(e.outcome, (counts.get(e.outcome) ?? 0) + 1));
+      const of = counts.get(e.policyId) ?? new Map<string, number>();
+      counts.set(e.policyId, of.set(e.outcome, (of.get(e.outcome) ?? 0) + 1));
     }
   }
-  return Object.fromEntries([...said].map(([id, counts]) => [id, [...counts].map(([outcome, n]) => `${t.activity.outcomes[outcome] ?? outcome} ${n}×`).join(', ')]));
+  const words = (of: Map<string, number>) => [...of].map(([outcome, n]) => `${t.activity.outcomes[outcome] ?? outcome} ${n}×`).join(', ');
+  return { requests: activities.length, said: Object.fromEntries([...counts].map(([id, of]) => [id, words(of)])) };
 }
 
 export function Policies({ id }: { id: string }) {
-  const { data, error, again } = useLive(() => ask('list_policies', {}).then((r) => r.policies), [], 3);
-  const { data: lately } = useLive(readLately, [], 'never');
+  const { data, error, again } = useLive(() => ask('list_policies', {}).then((r) => r.policies), []);
+  const { data: lately } = useLive(readLately, [], 'once');
   const [removing, setRemoving] = useState<Policy>();
   const policy = data?.find((p) => p.policyId === id);
   const template = templates[Number(place.value.search.get('template') ?? -1)];
@@ -66,7 +67,7 @@ export function Policies({ id }: { id: string }) {
                   {!readOnly.value && <Button look="small danger" onClick={() => setRemoving(p)} label={t.policies.removeNamed(p.policyName)}>{t.remove}</Button>}
                 </span>
               </div>
-              {lately?.[p.policyId] && <p class="small">{t.policies.lately(lately[p.policyId])}</p>}
+              {lately && <p class="small">{t.policies.lately(lately.requests, lately.said[p.policyId] ?? t.policies.notAsked)}</p>}
               {p.condition && <Expression label={t.policies.condition} text={p.condition} />}
               {p.consensus && <Expression label={t.policies.consensus} text={p.consensus} />}
               {p.time && <Expression label={t.policies.time} text={p.time} />}

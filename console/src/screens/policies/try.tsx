@@ -12,6 +12,8 @@ import { Failure, useAction } from '../../ui/action';
 import { useLive } from '../../ui/live';
 import { Badge, Button, Field } from '../../ui/parts';
 import { Tree } from '../activity/decision';
+import { outcomeTone } from './outcome';
+import { alone } from './supposed';
 import { type Draft } from './templates';
 
 interface Envelope {
@@ -36,17 +38,16 @@ const recorded = async () => {
   return Promise.all(readable.map(async (a) => ({ body: signedBody(a), title: title(await read(a, book.value)) })));
 };
 
-export function Try({ draft, expressions }: { draft: Draft; expressions: Partial<Draft> }) {
+export function Try({ draft }: { draft: Draft }) {
   const [request, setRequest] = useState('');
   const [said, setSaid] = useState<Explanation>();
-  const { data } = useLive(recorded, [book.value.users.size], 'never');
+  const { data } = useLive(recorded, [book.value.users.size], 'once');
   const run = useAction(async () => {
     setSaid(undefined);
     const { type, parameters } = envelope(request);
-    setSaid(await ask('explain', { type, parameters, policies: [{ policyName: draft.policyName || 'x', effect: draft.effect, ...expressions }] } as never));
+    setSaid(await ask('explain', { type, parameters, policies: alone(draft) } as never));
   });
   const options: Array<[string, string]> = [['', t.policies.pick], ...(data ?? []).map((d): [string, string] => [d.body, d.title])];
-  const tone = said?.outcome === 'ALLOW' ? 'good' : said?.outcome === 'DENY' ? 'danger' : 'caution';
   return (
     <section class="card stack">
       <div>
@@ -61,7 +62,7 @@ export function Try({ draft, expressions }: { draft: Draft; expressions: Partial
       </form>
       {said && (
         <div class="stack" role="status">
-          <p class="row"><Badge tone={tone}>{t.policies.outcomes[said.outcome]}</Badge> {said.reason}</p>
+          <p class="row"><Badge tone={outcomeTone(said.outcome)}>{t.policies.outcomes[said.outcome]}</Badge> {said.reason}</p>
           <Tree explanation={said} />
         </div>
       )}

@@ -28,7 +28,7 @@ export function SubOrganizations() {
     }
     return found;
   };
-  const { data, error } = useLive(search, [by, text, shown], 5);
+  const { data, error } = useLive(search, [by, text, shown]);
   return (
     <main id="content">
       <Heading title={t.nav.suborgs} />
@@ -53,7 +53,7 @@ export function SubOrganizations() {
 
 // A sub-organization is named by its users: the interface tells its id alone.
 function Row({ id }: { id: string }) {
-  const { data } = useLive(() => ask('list_users', { organizationId: id } as never).then((r) => r.users.map((u) => u.userName)), [id], 'never');
+  const { data } = useLive(() => ask('list_users', { organizationId: id } as never).then((r) => r.users.map((u) => u.userName)), [id], 'once');
   const name = data?.slice(0, 3).join(', ') ?? '';
   const visit = () => {
     visiting.value = { id, name: name || id };

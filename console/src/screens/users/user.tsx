@@ -20,7 +20,7 @@ const expired = (k: APIKey): boolean =>
   k.expirationSeconds !== undefined && (Number(k.createdAt.seconds) + Number(k.expirationSeconds)) * 1000 < Date.now();
 
 export function UserScreen({ id }: { id: string }) {
-  const { data, error, again } = useLive(readUsers, [id], 3);
+  const { data, error, again } = useLive(readUsers, [id]);
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
   const user = data?.users.find((u) => u.userId === id);

@@ -20,7 +20,7 @@ export const readUsers = async () => {
 };
 
 function List() {
-  const { data, error, again } = useLive(readUsers, [], 3);
+  const { data, error, again } = useLive(readUsers, []);
   const [open, setOpen] = useState<'create' | 'tags'>();
   const tagName = (id: string) => data?.tags.find((tag) => tag.tagId === id)?.tagName ?? id;
   return (

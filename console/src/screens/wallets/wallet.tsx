@@ -1,51 +1,25 @@
 // One wallet: its accounts, and what can be done with it.
-import { memo } from 'preact/compat';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 
 import { type WalletAccount } from '../../client/interface';
 import { go } from '../../router';
 import { act, ask, decide, readOnly } from '../../session/session';
 import { t } from '../../text';
-import { explain, Failure, useAction } from '../../ui/action';
+import { Failure, useAction } from '../../ui/action';
 import { Confirm } from '../../ui/confirm';
 import { Export } from '../../ui/export';
 import { useLive } from '../../ui/live';
 import { Outcome, report } from '../../ui/outcome';
 import { Address, Badge, Button, Dialog, Field, Id, Loading, Notice } from '../../ui/parts';
 import { Qr } from '../../ui/qr';
+import { AccountList, type Chosen, useAccounts } from './accounts';
 import { account, chainOf, choices } from './formats';
 import { SignTest } from './sign';
 
-type Open = { kind: 'add' | 'rename' | 'export' | 'delete' } | { kind: 'qr' | 'sign'; account: WalletAccount } | undefined;
-
-const page = 100;
-
-// useAccounts reads the accounts page by page, as far as they are scrolled to.
-function useAccounts(id: string, turn: number) {
-  const [pages, setPages] = useState<WalletAccount[][]>();
-  const [end, setEnd] = useState(false);
-  const [error, setError] = useState<string>();
-  const busy = useRef(false);
-  const more = async (from: WalletAccount[][]) => {
-    if (busy.current) return;
-    busy.current = true;
-    try {
-      const after = from.at(-1)?.at(-1)?.walletAccountId;
-      const found = (await ask('list_wallet_accounts', { walletId: id, paginationOptions: { limit: String(page), ...(after && { after }) } })).accounts;
-      setPages([...from, found]);
-      setEnd(found.length < page);
-    } catch (problem) {
-      setError(explain(problem));
-    } finally {
-      busy.current = false;
-    }
-  };
-  useEffect(() => void more([]), [id, turn]);
-  return { pages, end, error, more: () => void more(pages ?? []) };
-}
+type Open = { kind: 'add' | 'rename' | 'export' | 'delete' } | Chosen | undefined;
 
 export function WalletScreen({ id }: { id: string }) {
-  const { data: wallet, error, again } = useLive(() => ask('get_wallet', { walletId: id }).then((r) => r.wallet), [id], 5);
+  const { data: wallet, error, again } = useLive(() => ask('get_wallet', { walletId: id }).then((r) => r.wallet), [id]);
   const [turn, setTurn] = useState(0);
   const list = useAccounts(id, turn);
   const [open, setOpen] = useState<Open>();
@@ -71,16 +45,11 @@ export function WalletScreen({ id }: { id: string }) {
         <Outcome />
         {(error ?? list.error) && <Notice tone="danger" role="alert">{error ?? list.error}</Notice>}
         {wallet && <p class="row muted"><Id id={id} what={t.wallets.id} /> {wallet.imported && <Badge>{t.wallets.imported}</Badge>} {wallet.exported && <Badge tone="caution">{t.wallets.exported}</Badge>}</p>}
-        {!list.pages && !list.error && <Loading />}
-        {list.pages?.[0]?.length === 0 && <p class="muted">{t.wallets.noAccounts}</p>}
-        {list.pages?.[0] && list.pages[0].length > 0 && (
-          <div class="card">
-            {list.pages.map((of, i) => <Page key={i} accounts={of} onOpen={setOpen} />)}
-          </div>
-        )}
-        {list.pages && !list.end && <Sentinel onSeen={list.more} />}
+        {!list.all && !list.error && <Loading />}
+        {list.all?.length === 0 && <p class="muted">{t.wallets.noAccounts}</p>}
+        {list.all && list.all.length > 0 && <AccountList all={list.all} complete={list.complete} onChoose={setOpen} />}
       </div>
-      {open?.kind === 'add' && <AddAccounts walletId={id} known={(list.pages ?? []).flat()} onClose={close} onDone={changed} />}
+      {open?.kind === 'add' && <AddAccounts walletId={id} known={list.all ?? []} onClose={close} onDone={changed} />}
       {open?.kind === 'rename' && <Rename walletId={id} name={wallet?.walletName ?? ''} onClose={close} onDone={changed} />}
       {open?.kind === 'delete' && (
         <Confirm title={t.wallets.removeTitle(wallet?.walletName ?? '')} yes={t.wallets.remove} onClose={close} work={async () => {
@@ -101,38 +70,6 @@ export function WalletScreen({ id }: { id: string }) {
       {open?.kind === 'sign' && <SignTest signWith={open.account.address} format={open.account.addressFormat} onClose={close} />}
     </main>
   );
-}
-
-// Page is some of the accounts. It is not looked at again when more of them come, and
-// not laid out while it is far away: a wallet may have thousands.
-const Page = memo(function Page({ accounts, onOpen }: { accounts: WalletAccount[]; onOpen: (open: Open) => void }) {
-  return (
-    <ul class="accounts page">
-      {accounts.map((a) => (
-        <li key={a.walletAccountId}>
-          <div>
-            <div class="row"><strong>{chainOf(a.addressFormat)}</strong> <code class="muted small">{a.path}</code></div>
-            <Address address={a.address} />
-          </div>
-          <div class="row">
-            <Button look="small" onClick={() => onOpen({ kind: 'qr', account: a })} label={t.wallets.qrOf(a.address)}>{t.wallets.qr}</Button>
-            {!readOnly.value && <Button look="small" onClick={() => onOpen({ kind: 'sign', account: a })} label={t.wallets.signOf(a.address)}>{t.wallets.sign}</Button>}
-          </div>
-        </li>
-      ))}
-    </ul>
-  );
-});
-
-// Sentinel loads more when it is scrolled to.
-function Sentinel({ onSeen }: { onSeen: () => void }) {
-  const ref = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const observer = new IntersectionObserver((seen) => seen.some((s) => s.isIntersecting) && onSeen(), { rootMargin: '1500px' });
-    if (ref.current) observer.observe(ref.current);
-    return () => observer.disconnect();
-  });
-  return <div ref={ref}><Button onClick={onSeen}>{t.more}</Button></div>;
 }
 
 function AddAccounts({ walletId, known, onClose, onDone }: { walletId: string; known: WalletAccount[]; onClose: () => void; onDone: () => void }) {

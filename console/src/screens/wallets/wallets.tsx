@@ -15,7 +15,7 @@ import { WalletScreen } from './wallet';
 export const Wallets = ({ id }: { id: string }) => (id ? <WalletScreen key={id} id={id} /> : <List />);
 
 function List() {
-  const { data, error, again } = useLive(() => ask('list_wallets', {}).then((r) => r.wallets), [], 3);
+  const { data, error, again } = useLive(() => ask('list_wallets', {}).then((r) => r.wallets), []);
   const [open, setOpen] = useState<'create' | 'import'>();
   return (
     <main id="content">

@@ -13,7 +13,7 @@ import { Badge, Button, Dialog, Empty, Field, Heading, Id, Loading, Notice, Time
 type Endpoint = Queries['list_webhook_endpoints']['reply']['webhookEndpoints'][number];
 
 export function Webhooks() {
-  const { data, error, again } = useLive(() => ask('list_webhook_endpoints', {}).then((r) => r.webhookEndpoints), []);
+  const { data, error, again } = useLive(() => ask('list_webhook_endpoints', {}).then((r) => r.webhookEndpoints), [], 'often');
   const [creating, setCreating] = useState(false);
   return (
     <main id="content">

@@ -1,1 +1,0 @@
-var s=class extends Error{};function o(t,r){if(r===0)return g(t.toString());let n=t.toString().padStart(r+1,"0"),e=g(n.slice(0,-r)),i=n.slice(-r).replace(/0+$/,"");return i?`${e}.${i}`:e}var g=t=>t.replace(/\B(?=(\d{3})+(?!\d))/g,",");export{s as a,o as b,g as c};
