@@ -44,7 +44,7 @@ func (c *waiting) Item(ctx context.Context, org, kind, id string, body []byte) e
 
 // Activity implements [Check].
 func (c *waiting) Activity(ctx context.Context, a *domain.Activity) error {
-	if a.Status != domain.StatusConsensusNeeded {
+	if !a.Status.Waits() {
 		return nil
 	}
 	id := hex.EncodeToString(a.Fingerprint[:])

@@ -134,6 +134,23 @@ func (w *world) later() {
 	w.root.Submit(w.t, "delete_private_key_tags", m{"privateKeyTagIds": []any{w.tag}})
 	w.root.Submit(w.t, "create_wallet", m{"walletName": "New", "accounts": []any{}})
 	w.owner.Submit(w.t, "create_wallet", m{"walletName": "Of the child", "accounts": []any{}})
+	w.factors()
+}
+
+// factors leaves an activity that has one of two factors, and one that got both.
+func (w *world) factors() {
+	passkey := servertest.NewPasskey(w.t)
+	passkey.Register(w.t, w.server, w.root)
+	byPasskey := *w.root
+	byPasskey.Stamper = passkey
+	any := func(kind string) m { return m{"any": []any{m{"type": "AUTHENTICATION_TYPE_" + kind}}} }
+	w.root.Submit(w.t, "create_mfa_policy", m{
+		"userId": w.root.UserID, "mfaPolicyName": "two", "condition": "activity.resource == 'WALLET'", "order": 0,
+		"requiredAuthenticationMethods": []any{any("API_KEY"), any("PASSKEY")},
+	})
+	w.root.Submit(w.t, "create_wallet", m{"walletName": "One factor", "accounts": []any{}})
+	both := w.root.Submit(w.t, "create_wallet", m{"walletName": "Two factors", "accounts": []any{}})
+	byPasskey.Submit(w.t, "approve_activity", m{"fingerprint": both.Get("fingerprint").Text()})
 }
 
 func (w *world) payload(hex string) m {

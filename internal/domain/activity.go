@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,8 @@ type Activity struct {
 	// Overruled is what another user's request with the same bytes has replaced; nil:
 	// nothing. The votes that it had are powerless now.
 	Overruled *OverruledRefusal `json:"overruled,omitzero"`
+	// Demands are the multi-factor policies that the activity met, or still has to.
+	Demands []MFADemand `json:"demands,omitzero"`
 	// Claims are what the tokens in the request said when they were verified,
 	// by token.
 	Claims    map[string]Claims `json:"claims,omitzero"`
@@ -46,6 +49,24 @@ type Activity struct {
 type OverruledRefusal struct {
 	Failure jsontext.Value `json:"failure"`
 	Omitted int            `json:"omitted,omitzero"`
+}
+
+// MFADemand is a multi-factor policy that applies to an activity.
+type MFADemand struct {
+	UserID   string `json:"userId"`
+	PolicyID string `json:"policyId"`
+	Missing  bool   `json:"missing,omitzero"` // factors, when the activity was last decided on
+}
+
+// Awaits reports whether the activity waits for factors of the user.
+func (a *Activity) Awaits(userID string) bool {
+	return a.Status == StatusAuthenticatorsNeeded &&
+		slices.ContainsFunc(a.Demands, func(d MFADemand) bool { return d.Missing && d.UserID == userID })
+}
+
+// Waits reports whether further stamps may bring the activity on.
+func (s ActivityStatus) Waits() bool {
+	return s == StatusConsensusNeeded || s == StatusAuthenticatorsNeeded
 }
 
 // ActivityStatus is how far an activity got.
@@ -94,8 +115,12 @@ type Vote struct {
 	// VerifiedBy is the verification token that stood for the credential, if one
 	// did.
 	VerifiedBy *VerifiedBy `json:"verifiedBy,omitzero"`
-	// Powerless is set on the submission of a user who had no right to decide.
-	// It is kept, and never counts.
+	// Method is what the stamp proves, for the multi-factor policies of its user;
+	// nil: nothing.
+	Method *AuthenticationMethod `json:"method,omitzero"`
+	// Powerless is set on the submission of a user who had no right to decide, and
+	// on a stamp that was given as a further factor alone. It is kept, and never
+	// counts as a vote.
 	Powerless bool `json:"powerless,omitzero"`
 	// Evaluations are the outcomes of the policies when the vote was cast; none
 	// when they were not evaluated.

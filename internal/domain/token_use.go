@@ -29,6 +29,7 @@ const (
 	UseLogin  UseKind = "login"
 	UseSignup UseKind = "sign-up"
 	UseUpdate UseKind = "change of a contact"
+	UseFactor UseKind = "further factor"
 )
 
 // ID names the use. Those of tokens that end earlier come first.

@@ -24,6 +24,7 @@ type User struct {
 	APIKeys        []APIKey        `json:"apiKeys"`
 	Authenticators []Authenticator `json:"authenticators"`
 	OAuthProviders []OAuthProvider `json:"oauthProviders,omitzero"`
+	MFAPolicies    []MFAPolicy     `json:"mfaPolicies,omitzero"` // in the order in which they are asked
 	TagIDs         []string        `json:"tagIds"`
 	CreatedAt      time.Time       `json:"createdAt"`
 	UpdatedAt      time.Time       `json:"updatedAt"`

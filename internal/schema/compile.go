@@ -161,6 +161,8 @@ func (c *compiler) node(t reflect.Type, r rules, element bool) (*node, error) {
 		n.kind, n.pointer = kindBool, true
 	case t.Kind() == reflect.Int32:
 		n.kind = kindInt
+	case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Int32 && !element: // where absent is not 0
+		n.kind, n.pointer = kindInt, true
 	case t.Kind() == reflect.Struct:
 		n.kind = kindObject
 		n.obj, err = c.object(t)

@@ -138,6 +138,24 @@ func (t Table[T]) ListBy(index, key, after string, limit int) ([]*T, error) {
 	return t.merge(stored, after, limit, has), nil
 }
 
+// Edited lists the records that were there before the transaction and that it
+// changed.
+func (t Table[T]) Edited() (all []Edit[T]) {
+	w, ok := t.tx.tables[t.kind.Name].(*writes[T])
+	if !ok {
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.rows)) {
+		if r := w.rows[id]; r.before != nil && r.after != nil {
+			all = append(all, Edit[T]{Before: r.before, After: r.after})
+		}
+	}
+	return all
+}
+
+// Edit is a record before and after a transaction. Both are shared.
+type Edit[T any] struct{ Before, After *T }
+
 // Insert adds a record. A taken id or unique key is a fault.
 func (t Table[T]) Insert(value *T) error {
 	id := t.kind.ID(value)

@@ -128,6 +128,9 @@ func (m *model) typeOf(d described, in, t reflect.Type, p schema.Property) (stri
 		}
 		return "bool", nil
 	case "integer":
+		if t.Kind() == reflect.Pointer { // absent is not 0
+			return "*int32", nil
+		}
 		return "int32", nil
 	case "int64":
 		if p.Element {

@@ -138,7 +138,7 @@ func (f *File) runCases(ctx context.Context, e *engine.Engine) (*Report, error) 
 }
 
 // outcomes are the outcomes as files spell them.
-var outcomes = map[decide.Outcome]string{decide.Allow: "ALLOW", decide.Deny: "DENY", decide.Pending: "PENDING"}
+var outcomes = map[decide.Outcome]string{decide.Allow: "ALLOW", decide.Deny: "DENY", decide.Pending: "PENDING", decide.Unproven: "PENDING"}
 
 // failures says what differs from what the case expects.
 func (f *File) failures(c *Case, reply *engine.ExplainReply, decision *decide.Decision) (failures []string) {

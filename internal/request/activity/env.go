@@ -106,7 +106,13 @@ func (r *RefusalWithWrites) Unwrap() error { return r.Refusal }
 type Reader struct {
 	Tx     *store.Tx
 	UserID string // who asks
-	Now    time.Time
+	// AttestedKey is the key of a stamp where a token stands for their credential:
+	// they have not logged in, and may read what that key began alone; else empty.
+	AttestedKey string
+	// User finds a user of the organization or of the asker's own, nil when there
+	// is none.
+	User func(id string) (*domain.User, error)
+	Now  time.Time
 	// Activity renders an activity the way its asker may see it, and
 	// ListedActivity as a part of a list, which has no secrets, not even the
 	// asker's own.

@@ -44,6 +44,8 @@ func outcome(a *domain.Activity) string {
 		return "OUTCOME_DENY"
 	case a.Status == domain.StatusConsensusNeeded:
 		return "OUTCOME_REQUIRES_CONSENSUS"
+	case a.Status == domain.StatusAuthenticatorsNeeded:
+		return "OUTCOME_REQUIRES_AUTHENTICATORS"
 	case a.Status == domain.StatusRejected:
 		return "OUTCOME_REJECTED"
 	}

@@ -86,18 +86,12 @@ func Unserved() map[string]string {
 		"validate_tvc_image":                      needsEnclave,
 		"get_gas_usage":                           needsBilling,
 		"create_invitations":                      notYet,
-		"create_mfa_policy":                       notYet,
 		"create_oauth2_credential":                notYet,
 		"delete_invitation":                       notYet,
-		"delete_mfa_policy":                       notYet,
 		"delete_oauth2_credential":                notYet,
-		"get_mfa_policies":                        notYet,
-		"get_mfa_policy":                          notYet,
-		"get_mfa_status":                          notYet,
 		"get_oauth2_credential":                   notYet,
 		"list_oauth2_credentials":                 notYet,
 		"oauth2_authenticate":                     notYet,
-		"update_mfa_policy":                       notYet,
 		"update_oauth2_credential":                notYet,
 	}
 }

@@ -155,14 +155,21 @@ func submit[R any](c *call, activityType, org string, parameters any) (result R,
 	}
 	var done struct {
 		Activity struct {
-			Status domain.ActivityStatus     `json:"status"`
+			Status      domain.ActivityStatus `json:"status"`
+			Fingerprint string                `json:"fingerprint"`
 			Result map[string]jsontext.Value `json:"result"`
 		} `json:"activity"`
 	}
 	if err := json.Unmarshal(reply.Body, &done); err != nil {
 		return result, err
 	}
-	if done.Activity.Status != domain.StatusCompleted {
+	switch done.Activity.Status {
+	case domain.StatusCompleted:
+	case domain.StatusAuthenticatorsNeeded:
+		return result, fault.New(fault.PermissionDenied, fault.ReasonForbidden,
+			"a multi-factor policy of the user asks for further factors, after which this login is done: "+
+				"the user gives them with approve_activity of %s in organization %s", done.Activity.Fingerprint, org)
+	default:
 		return result, fault.New(fault.PermissionDenied, fault.ReasonForbidden,
 			"a policy of the organization leaves this to the approval of its users, and the auth proxy cannot wait for it")
 	}

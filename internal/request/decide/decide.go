@@ -53,9 +53,12 @@ type Input struct {
 	// Controls are the velocity controls that policies may read. They are asked for
 	// only when one reads them; nil: there are none.
 	Controls func() ([]fact.ControlState, error)
+	// MFAMet supposes that all multi-factor policies are met.
+	MFAMet bool
 
 	voters   []voter
-	outlived bool // what the activity adds would outlive the submitter's session
+	demands  []domain.MFADemand // the multi-factor policies of those who decide
+	outlived bool               // what the activity adds would outlive the submitter's session
 	facts    *fact.Request
 	decided  []judged // by the policies; nil: not yet
 	free     bool     // as if the windows of the controls held nothing
@@ -76,14 +79,18 @@ const (
 	Deny Outcome = iota
 	Allow
 	Pending
+	// Unproven: it waits for further factors of a user who has approved it.
+	Unproven
 )
 
 // Decision is an outcome and what led to it.
 type Decision struct {
 	Outcome     Outcome
 	Evaluations []domain.Evaluation
-	by          Governor
-	outlived    bool
+	// Demands are the multi-factor policies of those who approved it.
+	Demands  []domain.MFADemand
+	by       Governor
+	outlived bool
 }
 
 // Decide weighs the votes that count now.
@@ -92,11 +99,22 @@ type Decision struct {
 // is asked. Then the policies. Users may manage their own credentials unless a
 // policy says otherwise, and so may the auth proxy do what it is for. A vote of a root member that is not enough
 // keeps the activity waiting for the others, even against a policy that denies
-// it: policies do not bind the root quorum.
+// it: policies do not bind the root quorum. But an approval counts only once the
+// multi-factor policies of its user are met, whoever that is.
 func (in *Input) Decide() (*Decision, error) {
 	if err := in.count(); err != nil {
 		return nil, err
 	}
+	d, err := in.decideProven()
+	if err != nil {
+		return nil, err
+	}
+	d.Demands = in.demands
+	return d, nil
+}
+
+// weigh decides by the votes that were counted.
+func (in *Input) weigh() (*Decision, error) {
 	d := &Decision{by: in.By, outlived: in.outlived}
 	quorum := in.Organization.RootQuorum
 	rootWaits := slices.ContainsFunc(in.voters, func(v voter) bool { return quorum.Has(v.user.ID) })
@@ -134,7 +152,7 @@ func (in *Input) askPolicies(d *Decision, rootWaits bool) error {
 		d.Outcome = Allow
 	case rootWaits:
 		d.Outcome = Pending
-	case in.Activity.Status == domain.StatusConsensusNeeded:
+	case in.Activity.Status.Waits():
 		waits, err := in.waitsForControls()
 		if waits {
 			d.Outcome = Pending
@@ -200,7 +218,8 @@ func (in *Input) Counts(userID string) bool {
 }
 
 // count finds the approvals that count now: not too old, by a user who exists,
-// with a credential that the user still has, and of each user the newest.
+// with a credential that the user still has, who has proved what the multi-factor
+// policies ask for, and of each user the newest.
 func (in *Input) count() error {
 	if in.voters != nil {
 		return nil
@@ -229,6 +248,13 @@ func (in *Input) count() error {
 		}
 		if outlived {
 			in.outlived = in.outlived || vote == in.Activity.Submitter()
+			continue
+		}
+		proven, err := in.proven(user)
+		if err != nil {
+			return err
+		}
+		if !proven && !in.MFAMet {
 			continue
 		}
 		in.voters = append(in.voters, voter{user, credential})

@@ -235,19 +235,16 @@ func (in *Input) ReadsControls() []string {
 
 // env is what the policies look at.
 func (in *Input) env() (*policy.Env, error) {
-	if in.facts == nil {
-		facts, err := in.Facts()
-		if err != nil {
-			return nil, err
-		}
-		in.facts = facts
+	facts, err := in.request()
+	if err != nil {
+		return nil, err
 	}
 	consensus := &fact.Consensus{}
 	for _, v := range in.voters {
 		consensus.Approvers = append(consensus.Approvers, in.Rules.voter(v.user).User)
 		consensus.Credentials = append(consensus.Credentials, v.credential)
 	}
-	return &policy.Env{Request: in.facts, Consensus: consensus, Now: in.Now, Budget: in.Budget}, nil
+	return &policy.Env{Request: facts, Consensus: consensus, Now: in.Now, Budget: in.Budget}, nil
 }
 
 // mustBeNamed are the voters who must all have a part in a consensus for it to

@@ -41,6 +41,9 @@ func (d *Decider) Rule(in *Input) (*Ruling, error) {
 // Outcome is what was decided.
 func (r *Ruling) Outcome() Outcome { return r.decision.Outcome }
 
+// Demands are the multi-factor policies of those who approved the activity.
+func (r *Ruling) Demands() []domain.MFADemand { return r.decision.Demands }
+
 // Evaluations are what the policies said, where they were asked.
 func (r *Ruling) Evaluations() []domain.Evaluation { return r.decision.Evaluations }
 

@@ -35,6 +35,8 @@ type attempt struct {
 	// supposedUse is what velocity controls are supposed to have used; nil: what
 	// they have.
 	supposedUse func(c *velocity.Control, group string) *big.Int
+	// factor says that the request only proves more of what was submitted before.
+	factor bool
 }
 
 // submitOrReplay handles a request to do something. One that is recorded is
@@ -159,11 +161,15 @@ func (t *attempt) settle(a *domain.Activity, intent *activity.Intent, now time.T
 	}
 	last := &a.Votes[len(a.Votes)-1]
 	last.Evaluations = ruling.Evaluations()
+	a.Demands = ruling.Demands()
 	last.Controls = meter.Recorded()
 	switch ruling.Outcome() {
 	case decide.Pending:
 		meter.Release()
-		return t.wait(a)
+		return t.wait(a, domain.StatusConsensusNeeded)
+	case decide.Unproven:
+		meter.Release()
+		return t.wait(a, domain.StatusAuthenticatorsNeeded)
 	case decide.Deny:
 		meter.Release()
 		a.Refused = true
@@ -172,9 +178,19 @@ func (t *attempt) settle(a *domain.Activity, intent *activity.Intent, now time.T
 	}
 	a.Result, err = t.countAndExecute(a, intent, ruling, meter, now)
 	if err == nil {
+		err = t.proveAccess(a, meter.input)
+	}
+	var missing *missingFactors
+	switch {
+	case err == nil:
 		a.Status = domain.StatusCompleted
 		return nil
+	case errors.As(err, &missing):
+		t.tx.Discard()
+		a.Result, last.Controls = nil, meter.Recorded()
+		return t.wait(a, domain.StatusAuthenticatorsNeeded)
 	}
+	a.Result = nil
 	refusal, ok := refused(err)
 	if !ok {
 		return err
@@ -237,9 +253,9 @@ func fail(a *domain.Activity, refusal *fault.Error) (err error) {
 	return err
 }
 
-// wait leaves the activity to votes.
-func (t *attempt) wait(a *domain.Activity) error {
-	a.Status = domain.StatusConsensusNeeded
+// wait leaves the activity to votes, or to further factors.
+func (t *attempt) wait(a *domain.Activity, status domain.ActivityStatus) error {
+	a.Status = status
 	fingerprint := hex.EncodeToString(a.Fingerprint[:])
 	known, err := t.tx.Waiting().Lookup(fingerprint)
 	if err != nil || known != nil {
@@ -290,9 +306,16 @@ func (t *attempt) ownUser(a *domain.Activity, intent *activity.Intent) (string, 
 
 // execute runs the operation that the ruling allows.
 func (t *attempt) execute(a *domain.Activity, intent *activity.Intent, ruling *decide.Ruling, now time.Time) (jsontext.Value, error) {
+	kind, credential := t.who.credentialType, t.who.credentialKey
+	if t.factor {
+		var err error
+		if kind, credential, err = t.submittedWith(a); err != nil {
+			return nil, err
+		}
+	}
 	return intent.Exec(t.ctx, ruling, activity.Env{
 		Tx: t.tx, ServerKeys: t.ServerKeys, ActivityID: a.ID,
-		UserID: a.Submitter().UserID, VerifiedBy: a.Submitter().VerifiedBy, CredentialType: t.who.credentialType, Credential: t.who.credentialKey, Home: a.DecidedBy,
+		UserID: a.Submitter().UserID, VerifiedBy: a.Submitter().VerifiedBy, CredentialType: kind, Credential: credential, Home: a.DecidedBy,
 		Address: t.address,
 		Now:     now, NewID: ids.New, Limits: *t.limits.Load(), Claims: a.Claims, Outbox: t.Outbox, Webhooks: t.Webhooks, Catalog: t.Catalog,
 		Origins: func() ([]string, error) {

@@ -180,7 +180,8 @@ func notDecidable(err error) error {
 }
 
 // bothInputs are what the two decisions rest on: the activity as it was voted on,
-// when it was last approved, with the users of today. nil: its submitter is gone.
+// when it was last approved, with the users of today, whose multi-factor policies
+// count as met. nil: its submitter is gone.
 func (t *attempt) bothInputs(budget *policy.Budget, a *domain.Activity, rules *decide.Rules) (before, after *decide.Input, err error) {
 	intent, err := t.reopen(a)
 	if err != nil {
@@ -193,7 +194,7 @@ func (t *attempt) bothInputs(budget *policy.Budget, a *domain.Activity, rules *d
 	if before, err = t.decisionInput(budget, voted, intent, now); err != nil {
 		return nil, nil, err
 	}
-	before.Controls = whenFree(before.Controls)
+	before.Controls, before.MFAMet = whenFree(before.Controls), true
 	same := *before
 	after = &same
 	after.Rules = rules

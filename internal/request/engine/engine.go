@@ -260,6 +260,7 @@ func (e *Engine) query(ctx context.Context, q *activity.CompiledQuery, question 
 		budget := policy.NewBudget(ctx)
 		body, err = question.Read(ctx, activity.Reader{
 			Tx: tx, UserID: who.user.ID, Now: e.Now(), Claims: claims,
+			AttestedKey: who.attestedKey, User: findUser(home, tx),
 			Activity: func(a *domain.Activity) (activity.View, error) {
 				return e.view(budget, home, tx, a, who.user, a.Submitter().UserID != who.user.ID)
 			},

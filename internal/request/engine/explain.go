@@ -111,7 +111,7 @@ func (t *attempt) explainRecorded(asked *ExplainRequest, now time.Time) (*Explai
 		return nil, err
 	case a == nil:
 		return nil, fault.Missing("no activity with id %s in this organization", asked.ActivityID)
-	case a.Status != domain.StatusConsensusNeeded:
+	case !a.Status.Waits():
 		return nil, fault.Invalid("the activity is already %s; only an activity that waits for votes can be explained, "+
 			"and get_policy_evaluations tells what was decided on others", a.Status.Word())
 	case a.DecidedBy != "" && a.DecidedBy != t.home.Org():
@@ -199,7 +199,11 @@ func explainSelf(input *decide.Input) (*ExplainReply, error) {
 		Outcome: "ALLOW", Reason: "users may do this for themselves; neither the root quorum nor policies are asked",
 		Policies: []ExplainedPolicy{}, CanApprove: []ExplainedVoter{},
 	}
-	if decision.Outcome != decide.Allow {
+	switch decision.Outcome {
+	case decide.Allow:
+	case decide.Unproven:
+		reply.Outcome, reply.Reason = "PENDING", unproven
+	case decide.Deny, decide.Pending:
 		reply.Outcome, reply.Reason = "DENY", decision.Refusal().Message
 	}
 	return reply, nil
@@ -226,6 +230,7 @@ func (t *attempt) suppose(approvers []string, now time.Time) (*domain.Activity, 
 		if user.ID == t.who.user.ID && t.who.credentialID != "" {
 			vote.CredentialID = t.who.credentialID
 		}
+		vote.Method = methodOf(user, vote.CredentialID)
 		a.Votes = append(a.Votes, vote)
 	}
 	if len(a.Votes) == 0 {

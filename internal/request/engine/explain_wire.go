@@ -112,6 +112,8 @@ type ExplainedVoter struct {
 	UserName string `json:"userName" check:"required" doc:"Name of the user."`
 }
 
+const unproven = "it would wait for further factors: the multi-factor policy of a user who approves it is not met"
+
 func renderExplanation(in *decide.Input, e *decide.Explanation, stored bool) *ExplainReply {
 	quorum := in.Organization.RootQuorum
 	reply := &ExplainReply{
@@ -125,6 +127,8 @@ func renderExplanation(in *decide.Input, e *decide.Explanation, stored bool) *Ex
 		reply.Outcome, reply.Reason = "ALLOW", "a policy allows it, or users manage their own credentials, and no policy denies it"
 	case e.Outcome == decide.Pending:
 		reply.Outcome, reply.Reason = "PENDING", "it would wait for further votes"
+	case e.Outcome == decide.Unproven:
+		reply.Outcome, reply.Reason = "PENDING", unproven
 	default:
 		reply.Outcome, reply.Reason = "DENY", e.Refusal().Message
 	}

@@ -43,12 +43,14 @@ type principal struct {
 	user           *domain.User
 	credentialID   string
 	credentialType domain.CredentialType
-	credentialKey  string                // what the credential is found by
-	key            *domain.APIKey        // API keys
-	authenticator  *domain.Authenticator // passkeys
-	verifiedBy     *domain.VerifiedBy    // a verification token in place of a credential
-	ipAllowlist    *domain.IPAllowlist   // of the credential; nil: it has none
-	scope          *domain.SessionScope  // of the session; nil: it is not limited
+	credentialKey  string                       // what the credential is found by
+	key            *domain.APIKey               // API keys
+	authenticator  *domain.Authenticator        // passkeys
+	attestedKey    string                       // of a stamp, where a token stands in place of a credential; else empty
+	verifiedBy     *domain.VerifiedBy           // a verification token in place of a credential
+	ipAllowlist    *domain.IPAllowlist          // of the credential; nil: it has none
+	scope          *domain.SessionScope         // of the session; nil: it is not limited
+	method         *domain.AuthenticationMethod // what the proof is, for multi-factor policies; nil: nothing
 }
 
 // readStamp reads the stamp of a request.

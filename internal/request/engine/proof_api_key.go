@@ -34,7 +34,7 @@ func (p *apiKeyProof) identify(tx *store.Tx) (*principal, error) {
 	}
 	return &principal{
 		user: user, credentialID: key.ID, credentialType: key.Type, credentialKey: credential,
-		key: &key, ipAllowlist: key.IPAllowlist, scope: key.Scope,
+		key: &key, ipAllowlist: key.IPAllowlist, scope: key.Scope, method: key.Method(),
 	}, nil
 }
 

@@ -86,7 +86,7 @@ func (p *attestedProof) identify(tx *store.Tx) (*principal, error) {
 	if user == nil {
 		return nil, p.unknown()
 	}
-	return &principal{user: user}, nil
+	return &principal{user: user, attestedKey: p.stamp.PublicKey, method: user.IdentityMethod(*p.subject)}, nil
 }
 
 // identifyByContact finds the one user with the contact. A contact that an
@@ -113,7 +113,7 @@ func (p *attestedProof) identifyByContact(tx *store.Tx) (*principal, error) {
 	case found == nil:
 		return nil, p.unknown()
 	}
-	return &principal{user: found, verifiedBy: p.verifiedBy}, nil
+	return &principal{user: found, attestedKey: p.stamp.PublicKey, verifiedBy: p.verifiedBy, method: p.kind.Method()}, nil
 }
 
 // directoryKeys: children in which a user has proved the contact come before

@@ -37,6 +37,7 @@ func (p *passkeyProof) identify(tx *store.Tx) (*principal, error) {
 	return &principal{
 		user: user, credentialID: passkey.ID, credentialType: domain.CredentialAuthenticator,
 		credentialKey: credential, authenticator: &passkey,
+		method: passkey.Method(),
 	}, nil
 }
 

@@ -51,6 +51,17 @@ func (t *attempt) outcome(a *domain.Activity) (*Reply, error) {
 	return reply, nil
 }
 
+// findUser finds a user in the organization that is acted in, then in the caller's.
+func findUser(home, tx *store.Tx) func(id string) (*domain.User, error) {
+	return func(id string) (*domain.User, error) {
+		found, err := tx.Users().Lookup(id)
+		if found == nil && err == nil && home != tx {
+			return home.Users().Lookup(id)
+		}
+		return found, err
+	}
+}
+
 // view renders an activity the way a user of the home organization sees it. With
 // redact, the secrets of its submitter are left out. What the budget does not
 // suffice for, the user may not do.
@@ -62,17 +73,15 @@ func (e *Engine) view(budget *policy.Budget, home, tx *store.Tx, a *domain.Activ
 			return activity.View{}, err
 		}
 	}
-	view, err := e.Catalog.Render(shown, func(id string) (*domain.User, error) {
-		found, err := tx.Users().Lookup(id)
-		if found == nil && err == nil && home != tx {
-			return home.Users().Lookup(id)
-		}
-		return found, err
-	})
+	view, err := e.Catalog.Render(shown, findUser(home, tx))
 	// A type that is not in the catalog was recorded by a newer node, which
 	// also knows who may vote on it.
-	if err != nil || a.Status != domain.StatusConsensusNeeded || e.Catalog.Op(a.Type) == nil {
+	if err != nil || !a.Status.Waits() || e.Catalog.Op(a.Type) == nil {
 		return view, err
+	}
+	if a.Awaits(user.ID) {
+		view.CanApprove = true
+		return view, nil
 	}
 	if decider := a.DecidedBy; decider != "" && decider != home.Org() || decider == "" && home != tx {
 		return view, nil
@@ -89,6 +98,7 @@ func (e *Engine) view(budget *policy.Budget, home, tx *store.Tx, a *domain.Activ
 	if view.CanReject, err = input.MayVote(user); err != nil {
 		return view, err
 	}
-	view.CanApprove = view.CanReject && !input.Counts(user.ID)
-	return view, nil
+	proven, err := input.SubmitterProven()
+	view.CanApprove = view.CanReject && proven && !input.Counts(user.ID)
+	return view, err
 }

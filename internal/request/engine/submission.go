@@ -84,6 +84,6 @@ func (s *submission) vote(who *principal, selection domain.Selection, now time.T
 	return domain.Vote{
 		ID: s.voteID, UserID: who.user.ID, UserName: who.user.Name, Selection: selection,
 		PublicKey: signed.publicKey, Signature: signed.text, Scheme: string(signed.scheme),
-		CredentialID: who.credentialID, VerifiedBy: who.verifiedBy, CreatedAt: now,
+		CredentialID: who.credentialID, VerifiedBy: who.verifiedBy, Method: who.method, CreatedAt: now,
 	}
 }

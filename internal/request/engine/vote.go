@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -56,11 +57,12 @@ func voted(a *domain.Activity, userID string) bool {
 // addVote adds a vote to an activity and settles it anew, with what holds now: the
 // policies, the users and their credentials, the time.
 func (t *attempt) addVote(a *domain.Activity, selection domain.Selection, message string) (*Reply, error) {
-	if a.Status != domain.StatusConsensusNeeded {
+	if !a.Status.Waits() {
 		return nil, fault.Invalid("the activity is already %s; only an activity that waits for votes can be voted on",
 			a.Status.Word())
 	}
-	if decider := a.DecidedBy; decider != "" && decider != t.submission.caller.home || decider == "" && t.home != t.tx {
+	awaited := selection == domain.VoteApproved && a.Awaits(t.who.user.ID)
+	if decider := a.DecidedBy; !awaited && (decider != "" && decider != t.submission.caller.home || decider == "" && t.home != t.tx) {
 		return nil, noVote()
 	}
 	intent, err := t.reopen(a)
@@ -72,6 +74,14 @@ func (t *attempt) addVote(a *domain.Activity, selection domain.Selection, messag
 		return nil, err
 	}
 	now := t.Now()
+	if awaited {
+		return t.addFactor(a, intent, message, now)
+	}
+	if t.who.attestedKey != "" {
+		return nil, fault.New(fault.PermissionDenied, fault.ReasonForbidden,
+			"request not authorized: a token proves a further factor, where the activity waits for one of this user, and is no vote; "+
+				"vote with an API key, a passkey or a session")
+	}
 	input, err := t.decisionInput(policy.NewBudget(t.ctx), a, intent, now)
 	if err != nil {
 		return nil, err
@@ -82,6 +92,9 @@ func (t *attempt) addVote(a *domain.Activity, selection domain.Selection, messag
 	}
 	if !may {
 		return nil, noVote()
+	}
+	if proven, err := input.SubmitterProven(); err != nil || !proven && selection == domain.VoteApproved {
+		return nil, cmp.Or(err, error(fault.Invalid("the activity waits for further factors of the user who submitted it; votes on it count after that")))
 	}
 	if selection == domain.VoteApproved && input.Counts(t.who.user.ID) {
 		return t.decideAgain(a, intent, input, now) // one vote is enough
@@ -119,7 +132,7 @@ func (t *attempt) decideAgain(a *domain.Activity, intent *activity.Intent, input
 	if err := t.settle(&again, intent, now); err != nil {
 		return nil, err
 	}
-	if again.Status == domain.StatusConsensusNeeded || again.Refused {
+	if again.Status.Waits() || again.Refused {
 		return t.outcome(a)
 	}
 	if err := t.replace(&again); err != nil {

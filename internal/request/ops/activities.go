@@ -18,7 +18,8 @@ type GetActivityParams struct {
 // findActivity reads an activity that must exist.
 func findActivity(r activity.Reader, id string) (*domain.Activity, error) {
 	found, err := r.Tx.Activity(id)
-	if err == nil && found == nil {
+	hidden := r.AttestedKey != "" && found != nil && found.Submitter().PublicKey != r.AttestedKey
+	if err == nil && (found == nil || hidden) {
 		err = fault.Missing("no activity with id %s in this organization", id)
 	}
 	return found, err

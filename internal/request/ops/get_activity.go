@@ -10,6 +10,7 @@ import (
 var GetActivity = activity.Query[GetActivityParams, activity.Reply]{
 	Name:    "get_activity",
 	Summary: "Read one activity with its votes and its result.",
+	Access:  activity.Access{ByAttestation: true},
 	Read:    getActivity,
 }
 

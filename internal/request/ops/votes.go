@@ -13,9 +13,9 @@ import (
 
 // vote declares an operation that votes on an activity. It answers with that
 // activity.
-func vote(name, summary string, s domain.Selection) activity.Op[VoteParams, VoteResult] {
+func vote(name, summary string, s domain.Selection, access activity.Access) activity.Op[VoteParams, VoteResult] {
 	return activity.Op[VoteParams, VoteResult]{
-		Spec:   activity.Spec{Name: name, Version: 1, Summary: summary, Govern: activity.Govern{By: decide.Vote}, Access: activity.Access{ByParent: true}},
+		Spec:   activity.Spec{Name: name, Version: 1, Summary: summary, Govern: activity.Govern{By: decide.Vote}, Access: access},
 		Ballot: func(p *VoteParams) (string, domain.Selection) { return p.Fingerprint, s },
 	}
 }

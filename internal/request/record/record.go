@@ -68,11 +68,6 @@ type OauthProvider struct {
 	UpdatedAt    Timestamp `json:"updatedAt" check:"required" doc:"When the provider was last changed."`
 }
 
-// MfaPolicy requires several credentials. None can exist yet.
-type MfaPolicy struct {
-	MfaPolicyID string `json:"mfaPolicyId" check:"required,uuid" doc:"Id of the policy."`
-}
-
 // User is a user with every credential.
 type User struct {
 	UserID          string          `json:"userId" check:"required,uuid" doc:"Id of the user."`
@@ -143,6 +138,7 @@ func OfUser(u *domain.User) User {
 		UserTags:       append([]string{}, u.TagIDs...),
 		OauthProviders: Each(u.OAuthProviders, OfOauthProvider),
 		CreatedAt:      Time(u.CreatedAt), UpdatedAt: Time(u.UpdatedAt),
+		MfaPolicies: Each(u.MFAPolicies, OfMfaPolicy),
 	}
 }
 
