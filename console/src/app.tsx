@@ -10,8 +10,8 @@ import { t } from './text';
 import { explain } from './ui/action';
 import { Loading } from './ui/parts';
 
-export function App({ code, enrolment }: { code?: string; enrolment?: string }) {
-  const [link, setLink] = useState(enrolment);
+export function App({ code, enrolment, invitation }: { code?: string; enrolment?: string; invitation?: string }) {
+  const [link, setLink] = useState(enrolment ?? invitation);
   const [entering, setEntering] = useState(code !== undefined);
   const [notice, setNotice] = useState<string>();
   useEffect(() => {
@@ -24,7 +24,7 @@ export function App({ code, enrolment }: { code?: string; enrolment?: string }) 
       .catch((error) => setNotice(error instanceof Refusal && error.status === 403 ? t.signIn.codeUsed : explain(error)))
       .finally(() => setEntering(false));
   }, [started.value]);
-  if (link) return <Enrol link={link} onDone={() => setLink(undefined)} />;
+  if (link) return <Enrol link={link} invited={link === invitation} onDone={() => setLink(undefined)} />;
   if (!started.value || entering) return <div class="way-in"><main id="content"><Loading /></main></div>;
   if (!session.value || adding.value) return <SignIn key={String(adding.value)} notice={notice} />;
   return <Shell />;

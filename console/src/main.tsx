@@ -1,4 +1,4 @@
-// The beginning: the fragment may hold a code or an enrolment link, which is taken
+// The beginning: the fragment may hold a code, an enrolment link or an invitation, which is taken
 // out of the address at once.
 import { render } from 'preact';
 
@@ -21,7 +21,7 @@ applyTheme();
 listen();
 hear();
 for (const use of ['pointerdown', 'keydown', 'scroll', 'touchstart']) addEventListener(use, touch, { passive: true, capture: true });
-render(<App code={fragment.get('code') ?? undefined} enrolment={fragment.get('enroll') ?? undefined} />, document.getElementById('app')!);
+render(<App code={fragment.get('code') ?? undefined} enrolment={fragment.get('enroll') ?? undefined} invitation={fragment.get('invite') ?? undefined} />, document.getElementById('app')!);
 void resume().then(() => {
   follow();
   keepBook();

@@ -6,6 +6,7 @@ import { before, describe, it } from 'node:test';
 import { decryptSecretBundle, encryptSecretToBundle, encryptWalletToBundle, generateP256KeyPair } from '@turnkey/crypto';
 
 import { flavours, newKey } from '../lib/clients.mjs';
+import { Passkey } from '../lib/passkey.mjs';
 import { through } from '../lib/record.mjs';
 import { storeName, useServer } from '../lib/server.mjs';
 import { until } from '../lib/until.mjs';
@@ -209,6 +210,48 @@ describe(`the newest calls on ${storeName}`, () => {
         await limited.query('getWhoami');
         const tag = { userTagName: `${label} out of scope`, userIds: [] };
         await assert.rejects(limited.run('createUserTag', tag), /scope of the session profile/);
+      });
+
+      it('multi-factor policies', async () => {
+        const key = newKey();
+        const passkey = new Passkey();
+        const { userIds } = await root.run('createUsers', {
+          users: [{ ...newUser(`${label} factors`, key), authenticators: [passkey.register('passkey')] }],
+        });
+        const [userId] = userIds;
+        const user = connectUser(flavour, held.dev, key, userId);
+        const byPasskey = connectUser(flavours[0], held.dev, passkey, userId);
+        const step = (...types) => ({ any: types.map((type) => ({ type: `AUTHENTICATION_TYPE_${type}` })) });
+        const policy = {
+          userId,
+          mfaPolicyName: 'both',
+          condition: "activity.resource == 'CREDENTIAL'",
+          requiredAuthenticationMethods: [step('PASSKEY'), step('API_KEY', 'SESSION')],
+          order: 0,
+        };
+        const { mfaPolicyId } = await user.run('createMfaPolicy', policy);
+        await root.run('updateMfaPolicy', { userId, mfaPolicyId, order: 1, notes: 'why' });
+        const { mfaPolicy } = await user.query('getMfaPolicy', { userId, mfaPolicyId });
+        const { createdAt, updatedAt, ...shown } = mfaPolicy;
+        const { userId: of, ...written } = policy;
+        assert.deepEqual([shown, of], [{ ...written, mfaPolicyId, order: 1, notes: 'why' }, userId]);
+        assert.ok(createdAt.seconds <= updatedAt.seconds);
+        assert.deepEqual((await user.query('getMfaPolicies', { userId })).mfaPolicies, [mfaPolicy]);
+
+        const added = { userId, apiKeys: [{ apiKeyName: 'new', publicKey: newKey().apiPublicKey, curveType: 'API_KEY_CURVE_P256' }] };
+        const waits = await user.client.submit('createApiKeys', added);
+        assert.equal(waits.status, 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED');
+        const status = async () => (await user.query('getMfaStatus', { activityId: waits.id })).mfaStatuses;
+        const [before] = await status();
+        assert.deepEqual(
+          [before.mfaPolicyId, before.userId, before.satisfied, before.satisfiedMethods.map((one) => one.type)],
+          [mfaPolicyId, userId, false, ['AUTHENTICATION_TYPE_API_KEY']],
+        );
+        assert.deepEqual(before.requiredMethods, policy.requiredAuthenticationMethods);
+        const done = await byPasskey.client.submit('approveActivity', { fingerprint: waits.fingerprint });
+        assert.equal(done.status, 'ACTIVITY_STATUS_COMPLETED');
+        assert.equal((await status())[0].satisfied, true);
+        await root.run('deleteMfaPolicy', { userId, mfaPolicyId });
       });
 
       it('what happened to a mail', async () => {

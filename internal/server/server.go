@@ -144,7 +144,7 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	srv.engine = engine.New(engine.Config{
 		Store: s, Catalog: catalog, Decider: keys.Decider, ServerKeys: keys.ServerKeys, Limits: limits(&c.Limits), Now: time.Now,
 		Tokens: oidc.New(oidc.Options{Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
-		Outbox: b.router, Webhooks: srv.webhooks, Receipts: srv.ledger, Feed: srv.feed, ConsoleOrigin: consoleOrigin(b),
+		Outbox: b.router, Webhooks: srv.webhooks, Receipts: srv.ledger, Feed: srv.feed, ConsoleOrigin: consoleOrigin(b), ConsoleURL: consoleURL(b),
 	})
 	srv.authProxy = authproxy.New(srv.engine, authproxy.Limits(c.AuthProxy.Limits), time.Now)
 	srv.api = api.New(api.Config{
@@ -228,6 +228,15 @@ func consoleOrigin(b *Bound) string {
 		return ""
 	}
 	return "http://localhost:" + strconv.Itoa(address.Port)
+}
+
+// consoleURL is where the console's pages are, as far as the server can know it.
+func consoleURL(b *Bound) string {
+	origin := consoleOrigin(b)
+	if !b.config.Console.Enabled || origin == "" {
+		return ""
+	}
+	return origin + console.Root
 }
 
 func limits(c *config.Limits) domain.Limits {

@@ -306,6 +306,7 @@ func quoted(names []string) string {
 var topics = []struct{ name, concept, pattern string }{
 	{"Organizations", "organizations", `organization|suborg|root_quorum|^whoami$`},
 	{"Activities and votes", "activities", `activit|^receipt$|^events`},
+	{"Multi-factor policies", "multi-factor", `mfa`},
 	{"Policies", "policies", `polic|smart_contract|^explain$`},
 	{"Logins and sessions", "sessions", `login|session|otp|^oauth$|email_auth|recover`},
 	{"Credentials", "credentials", `api_key|authenticator|oauth_provider`},

@@ -14,16 +14,19 @@ import (
 // Kind says what a message is for. It chooses the templates.
 type Kind string
 
-// The kinds. The first three go by mail.
+// The kinds. All but the last go by mail.
 const (
 	OTPEmail      Kind = "otp_email"      // a one-time code
 	EmailAuth     Kind = "email_auth"     // a bundle with a login key
 	EmailRecovery Kind = "email_recovery" // a bundle with a recovery key
+	Invitation    Kind = "invitation"     // a bundle with the key of a new user
 	OTPSMS        Kind = "otp_sms"        // a one-time code
 )
 
 // IsMail reports whether messages of the kind go by mail.
-func (k Kind) IsMail() bool { return k == OTPEmail || k == EmailAuth || k == EmailRecovery }
+func (k Kind) IsMail() bool {
+	return k == OTPEmail || k == EmailAuth || k == EmailRecovery || k == Invitation
+}
 
 func (k Kind) isOTP() bool { return k == OTPEmail || k == OTPSMS }
 

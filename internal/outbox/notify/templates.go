@@ -43,7 +43,7 @@ type executor interface {
 // TemplateFiles are the names of the files that can be replaced.
 func TemplateFiles() []string {
 	var all []string
-	for _, k := range []Kind{OTPEmail, EmailAuth, EmailRecovery} {
+	for _, k := range []Kind{OTPEmail, EmailAuth, EmailRecovery, Invitation} {
 		for _, part := range []string{partSubject, partText, partHTML} {
 			all = append(all, string(k)+part)
 		}

@@ -47,6 +47,8 @@ type Env struct {
 	Outbox Outbox
 	// Webhooks says to which addresses events are delivered.
 	Webhooks Webhooks
+	// ConsoleURL is where the console is; empty: that is not known.
+	ConsoleURL string
 	// Catalog is the whole interface: what there is to decide on.
 	Catalog *Catalog
 }

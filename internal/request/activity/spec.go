@@ -75,6 +75,7 @@ const (
 	ResourceAuthProxy       Resource = "AUTH_PROXY"
 	ResourceCredential      Resource = "CREDENTIAL"
 	ResourceInterface       Resource = "SMART_CONTRACT_INTERFACE"
+	ResourceInvitation      Resource = "INVITATION"
 	ResourceMFAPolicy       Resource = "MFA_POLICY"
 	ResourceOTP             Resource = "OTP"
 	ResourceOrganization    Resource = "ORGANIZATION"

@@ -155,9 +155,9 @@ func submit[R any](c *call, activityType, org string, parameters any) (result R,
 	}
 	var done struct {
 		Activity struct {
-			Status      domain.ActivityStatus `json:"status"`
-			Fingerprint string                `json:"fingerprint"`
-			Result map[string]jsontext.Value `json:"result"`
+			Status      domain.ActivityStatus     `json:"status"`
+			Fingerprint string                    `json:"fingerprint"`
+			Result      map[string]jsontext.Value `json:"result"`
 		} `json:"activity"`
 	}
 	if err := json.Unmarshal(reply.Body, &done); err != nil {

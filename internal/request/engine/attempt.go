@@ -317,7 +317,7 @@ func (t *attempt) execute(a *domain.Activity, intent *activity.Intent, ruling *d
 		Tx: t.tx, ServerKeys: t.ServerKeys, ActivityID: a.ID,
 		UserID: a.Submitter().UserID, VerifiedBy: a.Submitter().VerifiedBy, CredentialType: kind, Credential: credential, Home: a.DecidedBy,
 		Address: t.address,
-		Now:     now, NewID: ids.New, Limits: *t.limits.Load(), Claims: a.Claims, Outbox: t.Outbox, Webhooks: t.Webhooks, Catalog: t.Catalog,
+		Now:     now, NewID: ids.New, Limits: *t.limits.Load(), Claims: a.Claims, Outbox: t.Outbox, Webhooks: t.Webhooks, ConsoleURL: t.ConsoleURL, Catalog: t.Catalog,
 		Origins: func() ([]string, error) {
 			org, err := t.tx.Organization()
 			if err != nil {

@@ -54,6 +54,8 @@ type Config struct {
 	// ConsoleOrigin is the page of the console, whose passkeys every organization
 	// accepts; empty: not known.
 	ConsoleOrigin string
+	// ConsoleURL is where the console is; empty: not known.
+	ConsoleURL string
 }
 
 // TokenVerifier verifies tokens of OpenID Connect issuers. An invalid token is

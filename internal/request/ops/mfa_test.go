@@ -140,7 +140,7 @@ func TestMFAGuardsItself(t *testing.T) {
 		// The owner's approval of what the helper submits counts no more than that.
 		a := owner.ways["SESSION"].Submit(t, "delete_mfa_policy", m{"userId": owner.UserID, "mfaPolicyId": id})
 		is(t, a, needed, "delete")
-		helper.Refused(t, http.StatusBadRequest, "approve_activity", m{"fingerprint": a.Get("fingerprint").Text()})
+		helper.Refused(t, http.StatusForbidden, "approve_activity", m{"fingerprint": a.Get("fingerprint").Text()})
 		is(t, approve(t, owner.ways["PASSKEY"], a), completed, "with both factors")
 		id = newMFA(t, owner.Caller, owner.UserID, "activity.action == 'SIGN'", 3, "SESSION", "PASSKEY")
 		is(t, helper.Submit(t, "delete_mfa_policy", m{"userId": owner.UserID, "mfaPolicyId": id}), completed, "a user who may")

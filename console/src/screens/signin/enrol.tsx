@@ -1,5 +1,6 @@
 // The page behind an enrolment link: it holds an API key that expires, with which
-// the user registers a passkey, and which is then deleted.
+// the user registers a passkey, and which is then deleted. An invitation is the same
+// with a key that serves for nothing else.
 import { useEffect, useState } from 'preact/hooks';
 
 import { query, submit } from '../../client/client';
@@ -24,10 +25,15 @@ async function keyOf(secret: string) {
   return key;
 }
 
-async function enrol(who: Invited, secret: string, name: string): Promise<void> {
+async function enrol(who: Invited, secret: string, name: string, invited: boolean): Promise<void> {
   const key = await keyOf(secret);
   const stamper = (body: string) => stampWith(key, body);
   const passkey = await createPasskey(who.userId, who.username, name);
+  if (invited) { // its key can do this alone, and is gone then
+    await submit('recover_user', who.organizationId, { userId: who.userId, authenticator: passkey }, stamper);
+    await signInWithPasskey(who.organizationId);
+    return;
+  }
   await submit('create_authenticators', who.organizationId, { userId: who.userId, authenticators: [passkey] }, stamper);
   const { apiKeys } = await query('get_api_keys', { organizationId: who.organizationId, userId: who.userId }, stamper);
   const used = apiKeys.find((k) => k.credential.publicKey === key.publicKey);
@@ -35,7 +41,7 @@ async function enrol(who: Invited, secret: string, name: string): Promise<void> 
   await signInWithPasskey(who.organizationId);
 }
 
-export function Enrol({ link, onDone }: { link: string; onDone: () => void }) {
+export function Enrol({ link, invited, onDone }: { link: string; invited: boolean; onDone: () => void }) {
   const [organization, secret] = link.split('.');
   const [who, setWho] = useState<Invited>();
   const [invalid, setInvalid] = useState(false);
@@ -46,7 +52,7 @@ export function Enrol({ link, onDone }: { link: string; onDone: () => void }) {
       .then(setWho, () => setInvalid(true));
   }, [link]);
   const register = useAction(async () => {
-    await enrol(who!, secret, name);
+    await enrol(who!, secret, name, invited);
     onDone();
   });
   return (
