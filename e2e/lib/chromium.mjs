@@ -105,15 +105,20 @@ async function startBrowser() {
   };
 }
 
-// servePage serves the page at localhost, which browsers hold to be secure.
-export async function servePage() {
+// servePage serves the page at localhost, which browsers hold to be secure. fragment
+// is what its address ends with, and plugins change how it is built.
+export async function servePage({ script = 'page.js', fragment = '', plugins = [] } = {}) {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('../page/page.js', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(`../page/${script}`, import.meta.url))],
+    outdir: 'out',
+    plugins,
     bundle: true,
     write: false,
     format: 'iife',
     platform: 'browser',
     logLevel: 'error',
+    loader: { '.svg': 'dataurl', '.css': 'empty' },
+    define: { 'process.env.NODE_ENV': '"production"', 'process.env': '{}', global: 'globalThis' },
     // Parts of a client for another platform, which a page never loads.
     external: ['react-native', 'react-native-keychain', '@turnkey/react-native-passkey-stamper', '@react-native-async-storage/*'],
   });
@@ -121,13 +126,13 @@ export async function servePage() {
     if (request.url === '/page.js') {
       response.setHeader('Content-Type', 'text/javascript').end(outputFiles[0].contents);
     } else {
-      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Page</title><script src="/page.js"></script>');
+      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Page</title><body><script src="/page.js"></script>');
     }
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://localhost:${server.address().port}/`,
+    url: `http://localhost:${server.address().port}/${fragment}`,
     stop() {
       server.close();
       server.closeAllConnections();

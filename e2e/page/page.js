@@ -4,6 +4,9 @@ import { TurnkeyClient as CoreClient } from '@turnkey/core';
 import { getWebAuthnAttestation, TurnkeyClient } from '@turnkey/http';
 import { IframeStamper } from '@turnkey/iframe-stamper';
 import { IndexedDbStamper } from '@turnkey/indexed-db-stamper';
+import { Turnkey as BrowserSDK } from '@turnkey/sdk-browser';
 import { WebauthnStamper } from '@turnkey/webauthn-stamper';
 
-Object.assign(window, { ApiKeyStamper, CoreClient, getWebAuthnAttestation, IframeStamper, IndexedDbStamper, TurnkeyClient, WebauthnStamper });
+import { installWallet } from '../kit/wallet.js';
+
+Object.assign(window, { ApiKeyStamper, BrowserSDK, CoreClient, getWebAuthnAttestation, IframeStamper, IndexedDbStamper, installWallet, TurnkeyClient, WebauthnStamper });

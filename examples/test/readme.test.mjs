@@ -66,6 +66,7 @@ describe('READMEs', { concurrency: 2 }, () => {
     });
     mkdirSync(join(root, 'bin'));
     symlinkSync(resolve(process.env.LATCHKEY_BIN ?? join(examples, '../bin/latchkey')), join(root, 'bin/latchkey'));
+    symlinkSync(resolve(examples, '../packages'), join(root, 'packages')); // what an example builds with
     if (process.env.FRESH) {
       const { output, status } = await run(copy, { command: install });
       assert.equal(status, 0, output);

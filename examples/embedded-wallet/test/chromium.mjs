@@ -81,6 +81,7 @@ function connect(child) {
 //   open(url)           goes there, or loads it again
 //   run(f, …arguments)  calls f in the page; both ways go by JSON
 //   until(f, …)         calls it until it gives something true
+//   untilInFrame(part, f, …)  the same in the frame whose address has this part
 //   passkeys(list)      plugs in a new authenticator, with these passkeys in it,
 //                       and resolves to a function that lists what is in it
 export async function startBrowser() {
@@ -92,14 +93,24 @@ export async function startBrowser() {
   await call('Page.enable');
   await call('WebAuthn.enable');
 
-  const run = async (f, ...args) => {
-    const { result, exceptionDetails } = await call('Runtime.evaluate', {
-      expression: `(${f})(...${JSON.stringify(args)})`,
-      awaitPromise: true,
-      returnByValue: true,
-    });
+  const runIn = async (session, f, args) => {
+    const expression = `(${f})(...${JSON.stringify(args)})`;
+    const { result, exceptionDetails } = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true }, session);
     if (exceptionDetails) throw new Error(`in the page: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
     return result.value;
+  };
+  const run = (f, ...args) => runIn(sessionId, f, args);
+  // A frame of another site is a target of its own, which may come and go.
+  const untilInFrame = async (part, f, ...args) => {
+    for (const deadline = Date.now() + patience; Date.now() < deadline; await sleep(20)) {
+      const { targetInfos } = await send('Target.getTargets', { filter: [{}] });
+      const frame = targetInfos.find(({ type, url }) => type === 'iframe' && url.includes(part));
+      if (!frame) continue;
+      const attached = await send('Target.attachToTarget', { targetId: frame.targetId, flatten: true });
+      const value = await runIn(attached.sessionId, f, args).finally(() => send('Target.detachFromTarget', attached).catch(() => {}));
+      if (value) return value;
+    }
+    throw new Error(`waited in vain for ${f} in the frame ${part}`);
   };
   const until = async (f, ...args) => {
     for (const deadline = Date.now() + patience; ; await sleep(20)) {
@@ -122,6 +133,7 @@ export async function startBrowser() {
   return {
     run,
     until,
+    untilInFrame,
     open,
     async passkeys(credentials = []) {
       if (plugged) await call('WebAuthn.removeVirtualAuthenticator', { authenticatorId: plugged });
