@@ -76,6 +76,18 @@ func (w *world) published() {
 	w.logKeys = keys
 }
 
+// settled waits until every entry is in a tree and in a checkpoint of its epoch: the
+// receipt of the newest activity says so.
+func (w *world) settled() {
+	var newest string
+	for _, a := range w.server.As(w.root).Query(w.t, "list_activities", nil).Get("activities").List() {
+		newest = max(newest, a.Get("id").Text())
+	}
+	testkit.Until(w.t, "the newest activity has a receipt", func() bool {
+		return w.server.As(w.root).PostTo(w.t, "/latchkey/v1/receipt", m{"organizationId": w.root.OrganizationID, "activityId": newest}).Status == 200
+	})
+}
+
 func (w *world) policies() {
 	allow := func(name, effect, consensus, condition string) string {
 		return w.root.Submit(w.t, "create_policy", m{
