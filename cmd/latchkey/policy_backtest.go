@@ -32,11 +32,11 @@ func (cmd policyBacktestCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	policies, err := supposedPolicies(ctx, server, cmd.Files...)
+	policies, controls, err := supposedByFiles(ctx, server, false, cmd.Files...)
 	if err != nil {
 		return err
 	}
-	all, err := cmd.pages(ctx, server, &engine.BacktestRequest{SinceMs: since, Policies: policies})
+	all, err := cmd.pages(ctx, server, &engine.BacktestRequest{SinceMs: since, Policies: policies, VelocityControls: controls})
 	if err != nil {
 		return err
 	}

@@ -88,9 +88,12 @@ func (cmd *policyExplainCommand) suppose(ctx context.Context, server *client.Cli
 	}
 	supposed := map[string]any{}
 	if cmd.Policies != "" {
-		policies, err := supposedPolicies(ctx, server, cmd.Policies)
+		policies, controls, err := supposedByFiles(ctx, server, true, cmd.Policies)
 		if err != nil {
 			return nil, err
+		}
+		if len(controls) > 0 {
+			return nil, invalid(fmt.Errorf("the organization has no velocity control %s yet, and explain cannot suppose one; create it first", controls[0].Identifier))
 		}
 		supposed["policies"] = policies
 	}
@@ -110,33 +113,38 @@ func (cmd *policyExplainCommand) suppose(ctx context.Context, server *client.Cli
 	return json.Marshal(members, json.Deterministic(true))
 }
 
-// supposedPolicies reads the policies of files, with the ids that the organization
-// has for their names.
-func supposedPolicies(ctx context.Context, server *client.Client, paths ...string) ([]engine.SupposedPolicy, error) {
+// supposedByFiles reads the policies and velocity controls of files, with the ids
+// that the organization has for their names. Controls that the organization has
+// are left out if known says so; they must be the same.
+func supposedByFiles(ctx context.Context, server *client.Client, known bool, paths ...string) (policies []engine.SupposedPolicy, controls []engine.SupposedControl, err error) {
 	files, err := (&policyFiles{Files: paths}).load()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	organization, err := readOrganization(ctx, server)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	// Compared with none, all policies are new.
+	// Compared with none, all are new.
 	organization.Policies = nil
+	if !known {
+		organization.Controls = nil
+	}
 	plan, err := deploy.Compare(organization, files, false)
 	if err != nil {
 		sayMistakes(err)
-		return nil, exitStatus(policyInvalid)
+		return nil, nil, exitStatus(policyInvalid)
 	}
-	all := []engine.SupposedPolicy{}
+	policies = []engine.SupposedPolicy{}
 	for i := range plan.Steps {
 		if c := plan.Steps[i].Control; c != nil {
-			return nil, invalid(fmt.Errorf("the organization has no velocity control %s yet, and controls cannot be supposed; create it first", c.Identifier))
+			controls = append(controls, engine.SupposedControl{Name: c.Name, Identifier: c.Identifier, DataSource: c.DataSource, Aggregation: c.Aggregation})
+			continue
 		}
 		p := plan.Steps[i].Policy()
-		all = append(all, engine.SupposedPolicy{
+		policies = append(policies, engine.SupposedPolicy{
 			PolicyName: p.Name, Effect: p.Effect, Condition: p.Condition, Consensus: p.Consensus, Time: p.Time, Notes: p.Notes,
 		})
 	}
-	return all, nil
+	return policies, controls, nil
 }

@@ -199,6 +199,26 @@ func (c *measured) compare(m *ControlMeter) error {
 	return nil
 }
 
+// CountedAmount is with how much an activity counts in a group of a control.
+type CountedAmount struct {
+	Control *velocity.Control
+	Group   string
+	Amount  *big.Int
+}
+
+// Amounts are with how much the activity counts, where that can be told.
+func (m *ControlMeter) Amounts() (all []CountedAmount, err error) {
+	if _, err := m.Measure(); err != nil {
+		return nil, err
+	}
+	for i := range m.measured {
+		if c := &m.measured[i]; c.counts && c.state.Unreadable == "" {
+			all = append(all, CountedAmount{c.control, c.group.GroupID, c.amount})
+		}
+	}
+	return all, nil
+}
+
 // Release ends the turns of an activity that is not executed now.
 func (m *ControlMeter) Release() { m.Tx.ReleaseTallies() }
 

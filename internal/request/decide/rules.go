@@ -61,6 +61,9 @@ func NewRules(policies []*domain.Policy, users []*domain.User) *Rules {
 	return r
 }
 
+// Controls are the identifiers of the velocity controls that the policies read.
+func (r *Rules) Controls() []string { return r.controls }
+
 // Compile compiles a policy. The error is a *CompileError.
 func Compile(p *domain.Policy) (*policy.Policy, error) {
 	compiled := &policy.Policy{ID: p.ID, Name: p.Name, Deny: p.Effect == domain.EffectDeny}

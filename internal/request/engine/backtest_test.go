@@ -28,6 +28,16 @@ type backtested struct {
 func backtest(t testing.TB, c *Caller, limit int, more m, policies ...m) backtested {
 	t.Helper()
 	all := backtested{outcomes: map[string]string{}}
+	eachDifference(t, c, limit, more, policies, &all, func(d Value) {
+		all.outcomes[d.Get("activityId").Text()] = d.Get("before").Text() + ">" + d.Get("after").Text()
+		all.different = append(all.different, d)
+	})
+	return all
+}
+
+// eachDifference asks for page after page, counts, and hands over each difference.
+func eachDifference(t testing.TB, c *Caller, limit int, more m, policies []m, all *backtested, keep func(Value)) {
+	t.Helper()
 	after := ""
 	for {
 		body := m{"organizationId": c.OrganizationID, "policies": policies, "paginationOptions": m{"limit": strconv.Itoa(limit)}}
@@ -49,13 +59,12 @@ func backtest(t testing.TB, c *Caller, limit int, more m, policies ...m) backtes
 		all.examined += int(page.Get("examined").Number())
 		all.skipped += int(page.Get("skipped").Number())
 		for _, d := range page.Get("different").List() {
-			all.outcomes[d.Get("activityId").Text()] = d.Get("before").Text() + ">" + d.Get("after").Text()
-			all.different = append(all.different, d)
+			keep(d)
 		}
 		if page.Get("pageInfo", "hasNextPage").Any != true {
-			return all
+			return
 		}
-		if next := page.Get("pageInfo", "endCursor").Text(); next <= after {
+		if next := page.Get("pageInfo", "endCursor").Text(); next == after {
 			t.Fatalf("the page after %s ends with %s", after, next)
 		} else {
 			after = next
@@ -158,6 +167,8 @@ func TestBacktestRefusals(t *testing.T) {
 			"a negative time": {s.Root, m{"sinceMs": "-1"}, 400, "sinceMs"},
 			"a bad cursor":    {s.Root, m{"paginationOptions": m{"after": "x"}}, 400, "paginationOptions.after"},
 			"a large page":    {s.Root, m{"paginationOptions": m{"limit": "101"}}, 400, "paginationOptions.limit"},
+			"a broken cursor": {s.Root, m{"paginationOptions": m{"after": s.Root.OrganizationID + ".AAAA"}}, 400, "paginationOptions.after"},
+			"a bad control":   {s.Root, m{"velocityControls": []any{aFewWallets("no-name", "1", m{"infinite": m{}}, m{"user": m{}})}}, 400, "velocityControls.0.identifier"},
 			"unknown member":  {s.Root, m{"since": "1"}, 400, "since"},
 			"a stranger":      {s.Stranger(t, s.Root), nil, 401, ""},
 		} {
@@ -199,28 +210,104 @@ func TestBacktestBudget(t *testing.T) {
 	})
 }
 
-// TestBacktestControls: velocity controls count the activity alone, whatever they
-// have counted since, for both decisions.
+// aFewWallets is a control that lets some wallets pass.
+func aFewWallets(identifier, threshold string, window, groupBy m) m {
+	return m{
+		"name": identifier, "identifier": identifier,
+		"dataSource": m{"activityExecution": m{"filter": m{"activity": []any{m{"activityType": "ACTIVITY_TYPE_CREATE_WALLET"}}}}},
+		"aggregation": m{
+			"method": "VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT", "operator": "VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL",
+			"threshold": threshold, "window": window, "groupBy": groupBy,
+		},
+	}
+}
+
+// TestBacktestControls: velocity controls have the sums that they would have had,
+// by each set of policies, page after page.
 func TestBacktestControls(t *testing.T) {
 	Each(t, func(t *testing.T, s *Server) {
 		ada := s.NewUser(t, s.Root, "Ada", client.P256)
-		s.Root.Submit(t, "create_velocity_control", m{
-			"name": "One wallet", "identifier": "one_wallet",
-			"dataSource": m{"activityExecution": m{"filter": m{"activity": []any{m{"activityType": "ACTIVITY_TYPE_CREATE_WALLET"}}}}},
-			"aggregation": m{
-				"method": "VELOCITY_CONTROL_AGGREGATION_METHOD_COUNT", "operator": "VELOCITY_CONTROL_AGGREGATION_OPERATOR_LESS_THAN_OR_EQUAL",
-				"threshold": "1", "window": m{"infinite": m{}}, "groupBy": m{"user": m{}},
-			},
-		})
-		policy(t, s.Root, "one", "EFFECT_ALLOW", "", "activity.kind == 'CREATE_WALLET' && controls.one_wallet")
-		first := ada.Submit(t, "create_wallet", m{"walletName": "One", "accounts": []any{}})
-		ada.Refused(t, http.StatusForbidden, "create_wallet", m{"walletName": "Two", "accounts": []any{}})
-		same := backtest(t, ada, 100, nil, rule("one", "EFFECT_ALLOW", "", "activity.kind == 'CREATE_WALLET' && controls.one_wallet"))
-		if len(same.outcomes) != 0 || same.skipped != 0 {
-			t.Errorf("with the same policy: %+v", same)
+		bob := s.NewUser(t, s.Root, "Bob", client.P256)
+		infinite, day, user, all := m{"infinite": m{}}, m{"rolling": m{"duration": "86400"}}, m{"user": m{}}, m{"organization": m{}}
+		s.Root.Submit(t, "create_velocity_control", aFewWallets("three", "3", day, user))
+		const limited = "activity.kind == 'CREATE_WALLET' && controls."
+		policy(t, s.Root, "three", "EFFECT_ALLOW", "", limited+"three")
+		var wallets []string // ids of activities: Ada's and Bob's in turns
+		create := func(c *Caller) {
+			wallets = append(wallets, c.Submit(t, "create_wallet", m{"walletName": fmt.Sprint(len(wallets)), "accounts": []any{}}).Get("id").Text())
 		}
-		if none := backtest(t, ada, 100, nil); len(none.outcomes) != 2 || none.outcomes[first.Get("id").Text()] != "ALLOW>DENY" {
-			t.Errorf("without policies: %v", none.outcomes)
+		for range 3 {
+			create(ada)
+			create(bob)
+		}
+		ada.Refused(t, http.StatusForbidden, "create_wallet", m{"walletName": "too many", "accounts": []any{}})
+		refused := s.Root.Query(t, "list_activities", m{"filterByStatus": []any{"ACTIVITY_STATUS_FAILED"}}).Get("activities", 0, "id").Text()
+
+		for name, c := range map[string]struct {
+			condition string
+			controls  []any
+			want      map[string]string
+		}{
+			"the same":                      {"three", nil, map[string]string{}},
+			"the same, given":               {"three", []any{aFewWallets("three", "3", day, user)}, map[string]string{}},
+			"one for each user":             {"one", []any{aFewWallets("one", "1", infinite, user)}, map[string]string{wallets[2]: "ALLOW>DENY", wallets[3]: "ALLOW>DENY", wallets[4]: "ALLOW>DENY", wallets[5]: "ALLOW>DENY"}},
+			"one in the place of the other": {"three", []any{aFewWallets("three", "2", day, user)}, map[string]string{wallets[4]: "ALLOW>DENY", wallets[5]: "ALLOW>DENY"}},
+			"five for all":                  {"five", []any{aFewWallets("five", "5", day, all)}, map[string]string{wallets[5]: "ALLOW>DENY"}},
+			"nine for all":                  {"nine", []any{aFewWallets("nine", "9", m{"calendar": m{"unit": "MONTH", "timezone": "UTC"}}, all)}, map[string]string{refused: "DENY>ALLOW"}},
+		} {
+			for _, limit := range []int{100, 1} {
+				more := m{}
+				if c.controls != nil {
+					more["velocityControls"] = c.controls
+				}
+				got := backtest(t, ada, limit, more, rule("p", "EFFECT_ALLOW", "", limited+c.condition))
+				if fmt.Sprint(got.outcomes) != fmt.Sprint(c.want) || got.skipped != 0 {
+					t.Errorf("%s, %d a page: %v, %d skipped; want %v", name, limit, got.outcomes, got.skipped, c.want)
+				}
+			}
+		}
+		// What is refused under the proposal counts nothing there: with a DENY of
+		// Ada's wallets Bob's are alone.
+		byAda := fmt.Sprintf("approvers.any(u, u.id == '%s')", ada.UserID)
+		alone := backtest(t, ada, 1, m{"velocityControls": []any{aFewWallets("few", "2", infinite, all)}},
+			rule("p", "EFFECT_ALLOW", "", limited+"few"), rule("no", "EFFECT_DENY", byAda, "activity.kind == 'CREATE_WALLET'"))
+		want := map[string]string{wallets[0]: "ALLOW>DENY", wallets[2]: "ALLOW>DENY", wallets[4]: "ALLOW>DENY", wallets[5]: "ALLOW>DENY"}
+		if fmt.Sprint(alone.outcomes) != fmt.Sprint(want) {
+			t.Errorf("without Ada: %v, want %v", alone.outcomes, want)
+		}
+		last := alone.different[len(alone.different)-1].Get("explanation", "after", "controls", 0)
+		if last.Get("used").Text() != "2" || last.Get("after").Text() != "3" || last.Get("holds").Any == true {
+			t.Errorf("the explanation says %v", last)
+		}
+	})
+}
+
+// TestBacktestOrder: an activity that waited counts when it had its last approval,
+// after those that were submitted later and done at once.
+func TestBacktestOrder(t *testing.T) {
+	Each(t, func(t *testing.T, s *Server) {
+		ada := s.NewUser(t, s.Root, "Ada", client.P256)
+		bob := s.NewUser(t, s.Root, "Bob", client.P256)
+		byAda := fmt.Sprintf("approvers.any(u, u.id == '%s')", ada.UserID)
+		both := fmt.Sprintf("%s && approvers.any(u, u.id == '%s')", byAda, bob.UserID)
+		const tags, wallets = "activity.kind == 'CREATE_USER_TAG'", "activity.kind == 'CREATE_WALLET'"
+		policy(t, s.Root, "late", "EFFECT_ALLOW", both, tags)
+		policy(t, s.Root, "early", "EFFECT_ALLOW", byAda, wallets)
+		late := ada.Submit(t, "create_user_tag", tag("late"))
+		wantStatus(t, late, waits)
+		early := ada.Submit(t, "create_wallet", m{"walletName": "early", "accounts": []any{}})
+		wantStatus(t, early, completed)
+		one := aFewWallets("one", "1", m{"infinite": m{}}, m{"user": m{}})
+		one["dataSource"] = m{"activityExecution": m{"filter": m{"activity": []any{m{"activityType": "ACTIVITY_TYPE_CREATE_WALLET"}, m{"activityType": "ACTIVITY_TYPE_CREATE_USER_TAG"}}}}}
+		time.Sleep(2 * time.Millisecond) // so that the approval is later by the clock of activities
+		wantStatus(t, bob.Submit(t, "approve_activity", fingerprint(late)), completed)
+		for _, limit := range []int{100, 1} {
+			got := backtest(t, ada, limit, m{"velocityControls": []any{one}},
+				rule("late", "EFFECT_ALLOW", both, tags+" && controls.one"), rule("early", "EFFECT_ALLOW", byAda, wallets+" && controls.one"))
+			// It had its votes, and would wait for a free window.
+			if want := map[string]string{late.Get("id").Text(): "ALLOW>PENDING"}; fmt.Sprint(got.outcomes) != fmt.Sprint(want) {
+				t.Errorf("%d a page: %v, want %v", limit, got.outcomes, want)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"latchkey/internal/domain"
 	"latchkey/internal/request/record"
 	"latchkey/internal/schema"
+	"latchkey/internal/velocity"
 )
 
 // BacktestRequest asks what other policies would have made of recorded
@@ -13,15 +14,31 @@ type BacktestRequest struct {
 	SinceMs        string           `json:"sinceMs,omitzero" check:"max=15" doc:"Only activities since this time, in milliseconds since the Unix epoch; all when absent." example:"1794708835768"`
 	Policies       []SupposedPolicy `json:"policies" check:"required,max=1000" doc:"Policies to suppose in the place of the organization's own."`
 
+	VelocityControls []SupposedControl `json:"velocityControls,omitzero" check:"max=100" doc:"Velocity controls to suppose beside the organization's own, or in the place of those with the same identifier."`
+
 	PaginationOptions BacktestPosition `json:"paginationOptions,omitzero" doc:"Which page."`
 }
 
 var backtestRequest = formOf[BacktestRequest]()
 
+// SupposedControl is a velocity control that need not exist.
+type SupposedControl struct {
+	Name        string                     `json:"name,omitzero" check:"label" doc:"Human-readable name."`
+	Identifier  string                     `json:"identifier" check:"required,max=64" doc:"What policies read: controls.<identifier>."`
+	DataSource  domain.VelocityDataSource  `json:"dataSource" check:"required" doc:"What is counted."`
+	Aggregation domain.VelocityAggregation `json:"aggregation" check:"required" doc:"How it is counted, and compared with what."`
+}
+
+// Check refuses what no control can mean.
+func (c *SupposedControl) Check(problems *schema.Problems) {
+	velocity.CheckIdentifier(c.Identifier, problems)
+	velocity.Check(&c.DataSource, &c.Aggregation, problems)
+}
+
 // BacktestPosition says which page is wanted.
 type BacktestPosition struct {
 	Limit schema.Uint64 `json:"limit,omitzero" check:"min=1,max=100" doc:"Most differences to return; 10 when absent."`
-	After string        `json:"after,omitzero" check:"uuid" doc:"Continue after this activity: endCursor of the page before."`
+	After string        `json:"after,omitzero" check:"max=1048576" doc:"Continue there: endCursor of the page before, which also carries what velocity controls have counted by then."`
 }
 
 // BacktestReply is what the policies would have decided otherwise, on one page

@@ -115,6 +115,7 @@ func TestNoHiddenState(t *testing.T) {
 func TestParsersAreFuzzed(t *testing.T) {
 	for pkg, targets := range map[string][]string{
 		"internal/schema":            {"FuzzDecode"},
+		"internal/velocity":          {"FuzzReadSimulation"},
 		"internal/keys/curve":        {"FuzzParseDER", "FuzzVerifyP256"},
 		"internal/proof/stamp":       {"FuzzReadAPIKeyStamp", "FuzzReadWebauthnStamp", "FuzzReadAttestedStamp"},
 		"internal/policy":            {"FuzzCompile"},
