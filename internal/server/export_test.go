@@ -12,6 +12,10 @@ func (s *Server) MetricsAddress() net.Addr { return s.serving[1].listener.Addr()
 // ConsoleAddress is where the console listens, if it has a listener of its own.
 func (s *Server) ConsoleAddress() net.Addr { return s.serving[1].listener.Addr() }
 
+// StreamsWait lets the test say when streams have been silent for long enough, and
+// tells it for how long they would wait.
+func (s *Server) StreamsWait(after func(time.Duration) <-chan time.Time) { s.engine.After = after }
+
 // EndLameDuck lets the test say when the time after the order to stop is over.
 func (s *Server) EndLameDuck(end <-chan time.Time) {
 	s.after = func(time.Duration) <-chan time.Time { return end }

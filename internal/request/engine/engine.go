@@ -40,6 +40,8 @@ type Config struct {
 	ServerKeys *vault.ServerKeys
 	Limits     domain.Limits // at first; see SetLimits
 	Now        func() time.Time
+	// After waits, as [time.After] does, which nil stands for.
+	After func(time.Duration) <-chan time.Time
 	// Tokens verifies the tokens of OpenID Connect issuers. nil: none are
 	// accepted.
 	Tokens TokenVerifier
@@ -79,6 +81,9 @@ type Engine struct {
 func New(c Config) *Engine {
 	if c.Outbox == nil {
 		c.Outbox = new(notify.Router)
+	}
+	if c.After == nil {
+		c.After = time.After
 	}
 	e := &Engine{Config: c, verifier: new(stamp.Verifier), envelope: schema.Of[Envelope]()}
 	e.SetLimits(c.Limits)

@@ -48,26 +48,14 @@ var eventsAccess = activity.Access{Deleted: true}
 // Events reads events from a place on. Every user who may read the organization may
 // ask.
 func (e *Engine) Events(ctx context.Context, r Request) (*Reply, error) {
-	asked, err := e.openEvents(r)
+	begun, err := e.beginEvents(ctx, r, e.readProof)
 	if err != nil {
 		return nil, err
 	}
-	proof, err := e.readProof(r.Header, eventsAccess)
-	if err != nil {
-		return nil, err
-	}
-	caller, err := e.admitReader(ctx, proof, asked, r)
-	if err != nil {
-		return nil, err
-	}
-	from, err := e.eventsFrom(ctx, asked.After)
-	if err != nil {
-		return nil, err
-	}
-	page := &feed.Page{Next: from}
-	if asked.After != "now" {
-		limit := int(cmp.Or(asked.Limit, usualEvents))
-		if page, err = e.Feed.Next(ctx, asked.query(caller.target), from, limit); err != nil {
+	page := &feed.Page{Next: begun.from}
+	if begun.asked.After != "now" {
+		limit := int(cmp.Or(begun.asked.Limit, usualEvents))
+		if page, err = e.Feed.Next(ctx, begun.query, begun.from, limit); err != nil {
 			return nil, err
 		}
 	}
@@ -82,6 +70,33 @@ func (e *Engine) Events(ctx context.Context, r Request) (*Reply, error) {
 	}
 	body, err := schema.Encode(&reply)
 	return &Reply{Status: http.StatusOK, Body: body}, err
+}
+
+// eventsReading is a request for events that was admitted.
+type eventsReading struct {
+	asked  *EventsRequest
+	caller *caller
+	query  feed.Query
+	from   domain.LogPlace
+}
+
+// beginEvents reads a request for events, admits its caller, who is proven as the
+// interface takes it, and finds where to begin.
+func (e *Engine) beginEvents(ctx context.Context, r Request, prove func(http.Header, activity.Access) (proof, error)) (*eventsReading, error) {
+	asked, err := e.openEvents(r)
+	if err != nil {
+		return nil, err
+	}
+	proof, err := prove(r.Header, eventsAccess)
+	if err != nil {
+		return nil, err
+	}
+	caller, err := e.admitReader(ctx, proof, asked, r)
+	if err != nil {
+		return nil, err
+	}
+	from, err := e.eventsFrom(ctx, asked.After)
+	return &eventsReading{asked, caller, asked.query(caller.target), from}, err
 }
 
 // openEvents reads the body of a request for events.

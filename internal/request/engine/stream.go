@@ -11,8 +11,8 @@ import (
 	"latchkey/internal/store"
 )
 
-// Heartbeat is after how much silence a stream says that it is still there.
-const Heartbeat = 15 * time.Second
+// heartbeat is after how much silence a stream says that it is still there.
+const heartbeat = 15 * time.Second
 
 // streamAhead is how many events a stream reads together.
 const streamAhead = 32
@@ -36,25 +36,13 @@ type Stream struct {
 // StreamEvents opens a stream of events from a place on. It takes a stamp, and no
 // session: who streams shows the credential that the stream ends with.
 func (e *Engine) StreamEvents(ctx context.Context, r Request) (*Reply, error) {
-	asked, err := e.openEvents(r)
-	if err != nil {
-		return nil, err
-	}
-	proof, err := e.readStamp(r.Header, eventsAccess)
-	if err != nil {
-		return nil, err
-	}
-	caller, err := e.admitReader(ctx, proof, asked, r)
-	if err != nil {
-		return nil, err
-	}
-	from, err := e.eventsFrom(ctx, asked.After)
+	begun, err := e.beginEvents(ctx, r, e.readStamp)
 	if err != nil {
 		return nil, err
 	}
 	s := &Stream{
-		engine: e, caller: caller, address: r.Address, query: asked.query(caller.target), at: from,
-		grown: make(chan struct{}, 1), recheck: make(chan struct{}, 1), key: caller.found.key,
+		engine: e, caller: begun.caller, address: r.Address, query: begun.query, at: begun.from,
+		grown: make(chan struct{}, 1), recheck: make(chan struct{}, 1), key: begun.caller.found.key,
 	}
 	if err := e.streams.enter(s); err != nil {
 		return nil, err
@@ -80,8 +68,7 @@ func (s *Stream) Close() { s.cancel() }
 // Next waits for the next event. It is nil when there was none for a while. After
 // an error the stream has ended: a fault says why to the client.
 func (s *Stream) Next(ctx context.Context) (*EventView, error) {
-	silence := time.NewTimer(Heartbeat)
-	defer silence.Stop()
+	silence := s.engine.After(heartbeat)
 	for len(s.ahead) == 0 {
 		page, err := s.engine.Feed.Next(ctx, s.query, s.at, streamAhead)
 		if err != nil {
@@ -94,7 +81,7 @@ func (s *Stream) Next(ctx context.Context) (*EventView, error) {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-silence.C:
+		case <-silence:
 			return nil, nil
 		case <-s.grown:
 		case <-s.recheck:
