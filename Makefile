@@ -46,9 +46,11 @@ events:
 deliveries:
 	LATCHKEY_TEST_EVENTS=$${LATCHKEY_TEST_EVENTS:-10000} go test -trimpath -timeout 3h -v -run TestKilledWhileDelivering ./cmd/latchkey
 
-# A million events in one window.
+# A million events in one window; and 64,000 requests under a limit, on each store,
+# while the servers are killed.
 limits:
 	LATCHKEY_TEST_EVENTS=1000000 go test -trimpath -v -run TestManyEvents ./internal/velocity
+	LATCHKEY_TEST_REQUESTS=$${LATCHKEY_TEST_REQUESTS:-64000} go test -trimpath -timeout 3h -v -run TestLimitsThroughKills ./cmd/latchkey
 
 e2e: build
 	scripts/e2e
