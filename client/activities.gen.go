@@ -347,6 +347,11 @@ type CreateSmartContractInterfaceParameters struct {
 	Label string `json:"label"`
 	// Human-readable notes. Optional.
 	Notes string `json:"notes,omitzero"`
+	// Of a token, how many decimal places its amounts have, from 0 to 255, as text. Amounts
+	// are then shown in its unit. Optional.
+	Decimals string `json:"decimals,omitzero"`
+	// Of a token, how its unit is written. Optional.
+	Symbol string `json:"symbol,omitzero"`
 }
 
 // CreateSmartContractInterfaceResult is the result of

@@ -766,6 +766,12 @@ func (c *Client) Controls(ctx context.Context, q ControlsRequest) (*ControlsRepl
 type ControlsRequest struct {
 	// Only this control; all when absent. Optional.
 	Identifier string `json:"identifier,omitzero"`
+	// Only this group of the control that identifier names. Optional.
+	GroupID string `json:"groupId,omitzero"`
+	// Also tell what that group had at so many times, from sinceMs to now. Optional.
+	Points uint64 `json:"points,omitzero,string"`
+	// Time of the first of the points, in milliseconds since the Unix epoch. Optional.
+	SinceMs string `json:"sinceMs,omitzero"`
 	// Most groups to return; 10 when absent. Optional.
 	Limit uint64 `json:"limit,omitzero,string"`
 	// Return what follows this cursor, the endCursor of a page. Optional.

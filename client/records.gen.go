@@ -244,6 +244,16 @@ type CountedGroup struct {
 	// When the next amount leaves the window, in milliseconds since the Unix epoch; absent if
 	// none will. Optional.
 	NextMs string `json:"nextMs,omitzero"`
+	// What it had at the times that were asked for, the oldest first. Optional.
+	History []CountedPoint `json:"history,omitzero"`
+}
+
+// CountedPoint is a record that operations share.
+type CountedPoint struct {
+	// The time, in milliseconds since the Unix epoch.
+	AtMs string `json:"atMs"`
+	// What was in the window then, as a decimal number.
+	Used string `json:"used"`
 }
 
 // CreatedPrivateKey is a record that operations share.
@@ -829,6 +839,11 @@ type SmartContractInterface struct {
 	Label string `json:"label"`
 	// Human-readable notes.
 	Notes string `json:"notes"`
+	// Of a token, how many decimal places its amounts have; absent if that was not said.
+	// Optional.
+	Decimals string `json:"decimals,omitzero"`
+	// Of a token, how its unit is written; absent if that was not said. Optional.
+	Symbol string `json:"symbol,omitzero"`
 	// When it was created.
 	CreatedAt Timestamp `json:"createdAt"`
 	// When it was last changed.

@@ -37,6 +37,8 @@ describe(`hostile content on ${storeName}`, () => {
       }
       await page.goto(consoleUrl(held.dev));
       await page.getByText('\ufffdgnp.exe\ufffd').waitFor(); // in a sentence it is shown, not obeyed
+      await page.goto(consoleUrl(held.dev, 'policies'));
+      await page.getByText('\ufffdgnp.exe\ufffd').waitFor(); // and in an expression that names users
       // What turns the text around does so within its own element only.
       await page.goto(consoleUrl(held.dev, 'users'));
       assert.equal(await page.getByText(turned).evaluate((e) => e.tagName), 'BDI');

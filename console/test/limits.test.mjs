@@ -53,6 +53,23 @@ describe(`limits on ${storeName}`, () => {
     await page.emulateMedia({ colorScheme: 'light' });
   });
 
+  it('says beside a request that waits what the limit leaves', async () => {
+    const made = await org.root.submit('create_policy', 'CREATE_POLICY_V3', { policyName: 'Within the day', effect: 'EFFECT_ALLOW', condition: "activity.action == 'SIGN' && controls.daily_ether", consensus: 'approvers.count() >= 3', notes: '' });
+    const ask = (nonce, value) => signTransaction(org.people.Ada, org.ethereum, ethereum({ nonce, to: '0x95222290DD7278Aa3Ddd389Cc1E1d165CC4BAfe5', value }));
+    const fits = await ask(10, 250_000_000_000_000_000n);
+    const exceeds = await ask(11, 10n ** 18n);
+    const bob = await browser.open();
+    await signIn(bob, held.dev, org.people.Bob.key);
+    await bob.locator(`li[data-activity="${fits.id}"]`).getByText('Limit daily_ether: 0.25 left, and this fits').waitFor();
+    await bob.locator(`li[data-activity="${exceeds.id}"]`).getByText('Limit daily_ether: 0.25 left, which this exceeds').waitFor();
+    await picture(bob, 'inbox-limits');
+    await bob.goto(consoleUrl(held.dev, `activities/${exceeds.id}`));
+    await bob.getByText('does not hold').waitFor();
+    for (const { fingerprint } of [fits, exceeds]) await org.root.submit('reject_activity', 'REJECT_ACTIVITY', { fingerprint });
+    await org.root.submit('delete_policy', 'DELETE_POLICY', { policyId: result(made).policyId });
+    await bob.context().close();
+  });
+
   it('has a sum and a plot for each user where users are limited', async () => {
     const per = await org.root.submit('create_velocity_control', 'CREATE_VELOCITY_CONTROL', {
       name: 'Ether of each user', identifier: 'per_user',

@@ -26,6 +26,7 @@ describe(`the session of the quickstart on ${storeName}`, () => {
     await desk.getByLabel('Wallet name').fill('Treasury');
     await desk.getByRole('dialog').getByRole('button', { name: 'Create wallet' }).click();
     await desk.getByRole('link', { name: 'Treasury' }).waitFor();
+    await picture(desk, 'session-wallets', false);
 
     await desk.getByRole('link', { name: 'Users', exact: true }).click();
     await desk.getByRole('button', { name: 'Create user' }).click();
@@ -37,12 +38,16 @@ describe(`the session of the quickstart on ${storeName}`, () => {
     const grace = await browser.open(phone);
     await addAuthenticator(grace);
     await grace.goto(link);
+    await grace.getByRole('button', { name: 'Register a passkey' }).waitFor();
+    await picture(grace, 'session-enrol', false);
     await grace.getByRole('button', { name: 'Register a passkey' }).tap();
     await grace.getByText('Nothing waits for you').waitFor();
 
     await desk.getByRole('link', { name: 'Policies', exact: true }).click();
     await desk.getByRole('link', { name: 'Two of three' }).click();
     await desk.getByLabel('Policy name').fill('Two of us sign');
+    await desk.getByRole('textbox', { name: 'Consensus' }).getByText('approvers').waitFor();
+    await picture(desk, 'session-policy', false);
     await desk.getByRole('button', { name: 'Create policy' }).click();
     await desk.getByRole('link', { name: 'Two of us sign' }).waitFor();
 
@@ -66,8 +71,8 @@ describe(`the session of the quickstart on ${storeName}`, () => {
     await grace.getByText('Send 1.5 ETH').waitFor();
     await grace.getByText('1 of 2: Root user; missing Grace').waitFor();
     await grace.getByText('New recipient').waitFor();
-    await picture(grace, 'session-phone');
-    await picture(desk, 'session-desk');
+    await picture(grace, 'session-phone', false);
+    await picture(desk, 'session-desk', false);
     await grace.getByRole('button', { name: 'Approve' }).tap();
     await grace.getByText('Nothing waits for you').waitFor();
     await desk.getByText('Completed', { exact: true }).waitFor();

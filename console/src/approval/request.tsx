@@ -29,9 +29,8 @@ export function useExplanation(a: View | undefined, reading: Reading | undefined
   const [explanation, setExplanation] = useState<Explanation>();
   useEffect(() => {
     let current = true;
-    if (a && open.includes(a.status) && reading?.body) {
-      explainActivity(a, reading).then((e) => current && setExplanation(e), () => undefined);
-    }
+    if (a && !open.includes(a.status)) setExplanation(undefined);
+    else if (a && reading?.body) explainActivity(a, reading).then((e) => current && setExplanation(e), () => undefined);
     return () => {
       current = false;
     };

@@ -5,6 +5,7 @@ import { book } from '../../book/book';
 import { type ExplainedPolicy, type ExplainedStep, type View } from '../../client/interface';
 import { ask } from '../../session/session';
 import { t } from '../../text';
+import { shown } from '../../text/forms';
 import { useLive } from '../../ui/live';
 import { Badge } from '../../ui/parts';
 
@@ -70,7 +71,7 @@ function PolicySays({ policy }: { policy: ExplainedPolicy }) {
 }
 
 // named shows users by their names, where an expression has their ids.
-export const named = (text: string): string => text.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => book.value.users.get(id) ?? book.value.wallets.get(id) ?? id);
+export const named = (text: string): string => text.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => shown(book.value.users.get(id) ?? book.value.wallets.get(id) ?? id));
 
 // A part that is only a name of something larger, or a value itself, says nothing.
 const telling = (s: ExplainedStep): boolean => s.error !== undefined || !(s.value === s.source || /^\[|^[A-Z]\w*$/.test(s.value ?? ''));

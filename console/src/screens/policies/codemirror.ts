@@ -44,6 +44,7 @@ const theme = EditorView.theme({
   '&.cm-focused': { outline: '3px solid var(--accent)', outlineOffset: '2px' },
   '.cm-content': { fontFamily: 'var(--mono)', padding: '8px 10px', minHeight: '3.5rem', caretColor: 'var(--text)' },
   '.cm-tooltip': { background: 'var(--surface)', color: 'var(--text)', border: '1px solid var(--line)', borderRadius: '6px' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '4px 8px' },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { background: 'var(--accent)', color: 'var(--on-accent)' },
 });
 
