@@ -6,9 +6,9 @@ import (
 	"context"
 )
 
-// ApproveActivity submits approve_activity: approve an activity that waits for votes;
-// when they suffice it is executed. It returns the activity voted on, as it is after the
-// vote; [Activity.Err] tells what became of it.
+// ApproveActivity submits approve_activity: approve an activity that waits for votes, or
+// for further factors of the caller; when they suffice it is executed. It returns the
+// activity voted on, as it is after the vote; [Activity.Err] tells what became of it.
 func (c *Client) ApproveActivity(ctx context.Context, p ApproveActivityParameters) (*Activity, error) {
 	return c.Submit(ctx, "approve_activity", "ACTIVITY_TYPE_APPROVE_ACTIVITY", p)
 }
@@ -88,6 +88,63 @@ type CreateAuthenticatorsParameters struct {
 type CreateAuthenticatorsResult struct {
 	// Ids of the new passkeys, in the order of the request.
 	AuthenticatorIDs []string `json:"authenticatorIds"`
+}
+
+// CreateInvitations submits create_invitations: create users, and mail each a link, good
+// for a week and for one use, with which they register a passkey.
+func (c *Client) CreateInvitations(ctx context.Context, p CreateInvitationsParameters) (*CreateInvitationsResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.CreateInvitations], to be sent as often as needed.
+func (p CreateInvitationsParameters) Prepare(c *Client) (*Prepared[CreateInvitationsResult], error) {
+	return prepare[CreateInvitationsResult](c, "create_invitations", "ACTIVITY_TYPE_CREATE_INVITATIONS", "createInvitationsResult", p)
+}
+
+// CreateInvitationsParameters are the parameters of [Client.CreateInvitations].
+type CreateInvitationsParameters struct {
+	// Whom to invite.
+	Invitations []InvitationParameters `json:"invitations"`
+}
+
+// CreateInvitationsResult is the result of [Client.CreateInvitations].
+type CreateInvitationsResult struct {
+	// Ids of the invitations, in the order of the request.
+	InvitationIDs []string `json:"invitationIds"`
+}
+
+// CreateMFAPolicy submits create_mfa_policy: demand further factors of a user for what a
+// condition says.
+func (c *Client) CreateMFAPolicy(ctx context.Context, p CreateMFAPolicyParameters) (*CreateMFAPolicyResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.CreateMFAPolicy], to be sent as often as needed.
+func (p CreateMFAPolicyParameters) Prepare(c *Client) (*Prepared[CreateMFAPolicyResult], error) {
+	return prepare[CreateMFAPolicyResult](c, "create_mfa_policy", "ACTIVITY_TYPE_CREATE_MFA_POLICY", "createMfaPolicyResult", p)
+}
+
+// CreateMFAPolicyParameters are the parameters of [Client.CreateMFAPolicy].
+type CreateMFAPolicyParameters struct {
+	// User of whom it demands them.
+	UserID string `json:"userId"`
+	// Name, which no other multi-factor policy of the user has.
+	MFAPolicyName string `json:"mfaPolicyName"`
+	// For what, as in the condition of a policy. One that cannot be evaluated demands the
+	// factors.
+	Condition string `json:"condition"`
+	// Steps, all of which must be met, in any order, each with a credential of its own.
+	RequiredAuthenticationMethods []RequiredMethodsParameters `json:"requiredAuthenticationMethods"`
+	// The lowest is asked first; only the first whose condition holds counts. Ties go by id.
+	Order int32 `json:"order"`
+	// Human-readable notes. Optional.
+	Notes string `json:"notes,omitzero"`
+}
+
+// CreateMFAPolicyResult is the result of [Client.CreateMFAPolicy].
+type CreateMFAPolicyResult struct {
+	// Id of the multi-factor policy.
+	MFAPolicyID string `json:"mfaPolicyId"`
 }
 
 // CreateOAuthProviders submits create_oauth_providers: add identities at OpenID providers
@@ -621,6 +678,54 @@ type DeleteAuthenticatorsParameters struct {
 type DeleteAuthenticatorsResult struct {
 	// Passkeys that were deleted.
 	AuthenticatorIDs []string `json:"authenticatorIds"`
+}
+
+// DeleteInvitation submits delete_invitation: delete an invitation. The user goes with
+// it, unless they have a credential of their own by now.
+func (c *Client) DeleteInvitation(ctx context.Context, p DeleteInvitationParameters) (*DeleteInvitationResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.DeleteInvitation], to be sent as often as needed.
+func (p DeleteInvitationParameters) Prepare(c *Client) (*Prepared[DeleteInvitationResult], error) {
+	return prepare[DeleteInvitationResult](c, "delete_invitation", "ACTIVITY_TYPE_DELETE_INVITATION", "deleteInvitationResult", p)
+}
+
+// DeleteInvitationParameters are the parameters of [Client.DeleteInvitation].
+type DeleteInvitationParameters struct {
+	// Invitation to delete.
+	InvitationID string `json:"invitationId"`
+}
+
+// DeleteInvitationResult is the result of [Client.DeleteInvitation].
+type DeleteInvitationResult struct {
+	// Invitation that was deleted.
+	InvitationID string `json:"invitationId"`
+}
+
+// DeleteMFAPolicy submits delete_mfa_policy: delete a multi-factor policy. Of its own
+// user it demands its factors first.
+func (c *Client) DeleteMFAPolicy(ctx context.Context, p DeleteMFAPolicyParameters) (*DeleteMFAPolicyResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.DeleteMFAPolicy], to be sent as often as needed.
+func (p DeleteMFAPolicyParameters) Prepare(c *Client) (*Prepared[DeleteMFAPolicyResult], error) {
+	return prepare[DeleteMFAPolicyResult](c, "delete_mfa_policy", "ACTIVITY_TYPE_DELETE_MFA_POLICY", "deleteMfaPolicyResult", p)
+}
+
+// DeleteMFAPolicyParameters are the parameters of [Client.DeleteMFAPolicy].
+type DeleteMFAPolicyParameters struct {
+	// User of whom it demands factors.
+	UserID string `json:"userId"`
+	// Multi-factor policy to delete.
+	MFAPolicyID string `json:"mfaPolicyId"`
+}
+
+// DeleteMFAPolicyResult is the result of [Client.DeleteMFAPolicy].
+type DeleteMFAPolicyResult struct {
+	// Id of the multi-factor policy.
+	MFAPolicyID string `json:"mfaPolicyId"`
 }
 
 // DeleteOAuthProviders submits delete_oauth_providers: delete identities at OpenID
@@ -1913,6 +2018,41 @@ type UpdateAuthProxyConfigParameters struct {
 type UpdateAuthProxyConfigResult struct {
 	// Id of the configuration.
 	ConfigID string `json:"configId"`
+}
+
+// UpdateMFAPolicy submits update_mfa_policy: change a multi-factor policy. What is left
+// out stays as it is. Of its own user it demands its factors first.
+func (c *Client) UpdateMFAPolicy(ctx context.Context, p UpdateMFAPolicyParameters) (*UpdateMFAPolicyResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.UpdateMFAPolicy], to be sent as often as needed.
+func (p UpdateMFAPolicyParameters) Prepare(c *Client) (*Prepared[UpdateMFAPolicyResult], error) {
+	return prepare[UpdateMFAPolicyResult](c, "update_mfa_policy", "ACTIVITY_TYPE_UPDATE_MFA_POLICY", "updateMfaPolicyResult", p)
+}
+
+// UpdateMFAPolicyParameters are the parameters of [Client.UpdateMFAPolicy].
+type UpdateMFAPolicyParameters struct {
+	// User of whom it demands factors.
+	UserID string `json:"userId"`
+	// Multi-factor policy to change.
+	MFAPolicyID string `json:"mfaPolicyId"`
+	// New name. Optional.
+	MFAPolicyName string `json:"mfaPolicyName,omitzero"`
+	// New condition. Optional.
+	Condition string `json:"condition,omitzero"`
+	// New steps, in place of all that it had; leave out or empty to keep them. Optional.
+	RequiredAuthenticationMethods []RequiredMethodsParameters `json:"requiredAuthenticationMethods,omitzero"`
+	// New place. Optional.
+	Order *int32 `json:"order,omitzero"`
+	// New notes. Optional.
+	Notes *string `json:"notes,omitzero"`
+}
+
+// UpdateMFAPolicyResult is the result of [Client.UpdateMFAPolicy].
+type UpdateMFAPolicyResult struct {
+	// Id of the multi-factor policy.
+	MFAPolicyID string `json:"mfaPolicyId"`
 }
 
 // UpdateOrganizationName submits update_organization_name: rename the organization. Only

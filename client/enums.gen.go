@@ -12,6 +12,16 @@ const (
 	APIKeyCurveEd25519   APIKeyCurve = "API_KEY_CURVE_ED25519"
 )
 
+// AccessType is one of the values below; a newer server may know more.
+type AccessType string
+
+// The values of AccessType.
+const (
+	AccessTypeWeb AccessType = "ACCESS_TYPE_WEB"
+	AccessTypeAPI AccessType = "ACCESS_TYPE_API"
+	AccessTypeAll AccessType = "ACCESS_TYPE_ALL"
+)
+
 // ActivityStatus is one of the values below; a newer server may know more.
 type ActivityStatus string
 
@@ -69,6 +79,19 @@ const (
 	AddressFormatXRP                  AddressFormat = "ADDRESS_FORMAT_XRP"
 	AddressFormatSparkMainnet         AddressFormat = "ADDRESS_FORMAT_SPARK_MAINNET"
 	AddressFormatSparkRegtest         AddressFormat = "ADDRESS_FORMAT_SPARK_REGTEST"
+)
+
+// AuthenticationType is one of the values below; a newer server may know more.
+type AuthenticationType string
+
+// The values of AuthenticationType.
+const (
+	AuthenticationTypeEmailOTP AuthenticationType = "AUTHENTICATION_TYPE_EMAIL_OTP"
+	AuthenticationTypeSMSOTP   AuthenticationType = "AUTHENTICATION_TYPE_SMS_OTP"
+	AuthenticationTypePasskey  AuthenticationType = "AUTHENTICATION_TYPE_PASSKEY"
+	AuthenticationTypeAPIKey   AuthenticationType = "AUTHENTICATION_TYPE_API_KEY"
+	AuthenticationTypeOAuth    AuthenticationType = "AUTHENTICATION_TYPE_OAUTH"
+	AuthenticationTypeSession  AuthenticationType = "AUTHENTICATION_TYPE_SESSION"
 )
 
 // AuthenticatorTransport is one of the values below; a newer server may know more.

@@ -128,6 +128,63 @@ type GetIpAllowlistReply struct {
 	Allowlist IPAllowlist `json:"allowlist"`
 }
 
+// GetMFAPolicies asks get_mfa_policies: read the multi-factor policies of a user.
+func (c *Client) GetMFAPolicies(ctx context.Context, q GetMFAPoliciesRequest) (*GetMFAPoliciesReply, error) {
+	return ask[GetMFAPoliciesReply](ctx, c, "/public/v1/query/get_mfa_policies", q)
+}
+
+// GetMFAPoliciesRequest is what [Client.GetMFAPolicies] asks.
+type GetMFAPoliciesRequest struct {
+	// The user.
+	UserID string `json:"userId"`
+}
+
+// GetMFAPoliciesReply is the reply to [Client.GetMFAPolicies].
+type GetMFAPoliciesReply struct {
+	// Multi-factor policies, in the order in which they are asked.
+	MFAPolicies []MFAPolicy `json:"mfaPolicies"`
+}
+
+// GetMFAPolicy asks get_mfa_policy: read a multi-factor policy of a user.
+func (c *Client) GetMFAPolicy(ctx context.Context, q GetMFAPolicyRequest) (*GetMFAPolicyReply, error) {
+	return ask[GetMFAPolicyReply](ctx, c, "/public/v1/query/get_mfa_policy", q)
+}
+
+// GetMFAPolicyRequest is what [Client.GetMFAPolicy] asks.
+type GetMFAPolicyRequest struct {
+	// The user.
+	UserID string `json:"userId"`
+	// Multi-factor policy to read.
+	MFAPolicyID string `json:"mfaPolicyId"`
+}
+
+// GetMFAPolicyReply is the reply to [Client.GetMFAPolicy].
+type GetMFAPolicyReply struct {
+	// The multi-factor policy.
+	MFAPolicy MFAPolicy `json:"mfaPolicy"`
+}
+
+// GetMFAStatus asks get_mfa_status: read which multi-factor policies apply to an
+// activity, and which factors were given.
+func (c *Client) GetMFAStatus(ctx context.Context, q GetMFAStatusRequest) (*GetMFAStatusReply, error) {
+	return ask[GetMFAStatusReply](ctx, c, "/public/v1/query/get_mfa_status", q)
+}
+
+// GetMFAStatusRequest is what [Client.GetMFAStatus] asks.
+type GetMFAStatusRequest struct {
+	// The activity.
+	ActivityID string `json:"activityId"`
+	// Only of this user; of all when absent. Optional.
+	UserID string `json:"userId,omitzero"`
+}
+
+// GetMFAStatusReply is the reply to [Client.GetMFAStatus].
+type GetMFAStatusReply struct {
+	// Multi-factor policies that apply to the activity, of users who take part in it and of
+	// users to whom it gives access.
+	MFAStatuses []MfaStatus `json:"mfaStatuses"`
+}
+
 // GetOAuthProviders asks get_oauth_providers: read the identities at OpenID providers of
 // one user, or of the whole organization.
 func (c *Client) GetOAuthProviders(ctx context.Context, q GetOAuthProvidersRequest) (*GetOAuthProvidersReply, error) {

@@ -117,6 +117,14 @@ type AuthProxyMail struct {
 	TemplateID string `json:"templateId,omitzero"`
 }
 
+// AuthenticationMethod is a record that operations share.
+type AuthenticationMethod struct {
+	// Kind of the proof.
+	Type AuthenticationType `json:"type"`
+	// The API key, the passkey, the OpenID identity, or the profile of the session. Optional.
+	ID string `json:"id,omitzero"`
+}
+
 // Authenticator is a record that operations share.
 type Authenticator struct {
 	// How the authenticator can be reached.
@@ -476,6 +484,20 @@ type ImportSecretParameters struct {
 	StaticProperties []KeyValue `json:"staticProperties,omitzero"`
 }
 
+// InvitationParameters are a part of the parameters of operations.
+type InvitationParameters struct {
+	// Name of the new user, unique in the organization.
+	ReceiverUserName string `json:"receiverUserName"`
+	// E-mail address of the new user, to which the link is mailed.
+	ReceiverUserEmail string `json:"receiverUserEmail"`
+	// Tags of the new user; may be empty.
+	ReceiverUserTags []string `json:"receiverUserTags"`
+	// Kept for older callers; every user may use all of their credentials.
+	AccessType AccessType `json:"accessType"`
+	// User of the organization who invites.
+	SenderUserID string `json:"senderUserId"`
+}
+
 // KeyValue is a record that operations share.
 type KeyValue struct {
 	// Name of the text.
@@ -513,8 +535,36 @@ type ListedWebhookEndpoint struct {
 
 // MFAPolicy is a record that operations share.
 type MFAPolicy struct {
-	// Id of the policy.
+	// Id of the multi-factor policy.
 	MFAPolicyID string `json:"mfaPolicyId"`
+	// Its name.
+	MFAPolicyName string `json:"mfaPolicyName"`
+	// For what it demands them.
+	Condition string `json:"condition"`
+	// Steps, all of which must be met.
+	RequiredAuthenticationMethods []RequiredMethods `json:"requiredAuthenticationMethods"`
+	// The lowest is asked first.
+	Order int32 `json:"order"`
+	// Human-readable notes. Optional.
+	Notes string `json:"notes,omitzero"`
+	// When it was created.
+	CreatedAt Timestamp `json:"createdAt"`
+	// When it was last changed.
+	UpdatedAt Timestamp `json:"updatedAt"`
+}
+
+// MfaStatus is a record that operations share.
+type MfaStatus struct {
+	// The multi-factor policy.
+	MFAPolicyID string `json:"mfaPolicyId"`
+	// Its user.
+	UserID string `json:"userId"`
+	// Whether all steps are met.
+	Satisfied bool `json:"satisfied"`
+	// What was given for its steps.
+	SatisfiedMethods []AuthenticationMethod `json:"satisfiedMethods"`
+	// All of its steps.
+	RequiredMethods []RequiredMethods `json:"requiredMethods"`
 }
 
 // Nothing is a record that operations share.
@@ -751,6 +801,28 @@ type ReceiptView struct {
 	Salt string `json:"salt"`
 	// C2SP tlog-proof: index, inclusion path and signed checkpoint.
 	Proof string `json:"proof"`
+}
+
+// RequiredMethodParameters are a part of the parameters of operations.
+type RequiredMethodParameters struct {
+	// Kind of the proof.
+	Type AuthenticationType `json:"type"`
+	// That very API key, passkey or OpenID identity of the user; for sessions a session
+	// profile, or 00000000-0000-0000-0000-000000000000 for a session without one. Any of the
+	// type when absent; codes have no id. Optional.
+	ID string `json:"id,omitzero"`
+}
+
+// RequiredMethods is a record that operations share.
+type RequiredMethods struct {
+	// Methods, any one of which meets the step.
+	Any []AuthenticationMethod `json:"any"`
+}
+
+// RequiredMethodsParameters are a part of the parameters of operations.
+type RequiredMethodsParameters struct {
+	// Methods, any one of which meets the step.
+	Any []RequiredMethodParameters `json:"any"`
 }
 
 // RootQuorum is a record that operations share.

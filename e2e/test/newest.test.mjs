@@ -212,6 +212,25 @@ describe(`the newest calls on ${storeName}`, () => {
         await assert.rejects(limited.run('createUserTag', tag), /scope of the session profile/);
       });
 
+      it('invitations', async () => {
+        const { invitationIds } = await root.run('createInvitations', {
+          invitations: [
+            {
+              receiverUserName: `${label} invited`,
+              receiverUserEmail: `${label.replaceAll(' ', '.')}.invited@example.com`,
+              receiverUserTags: [],
+              accessType: 'ACCESS_TYPE_ALL',
+              senderUserId: held.dev.userId,
+            },
+          ],
+        });
+        const users = async () => (await root.query('getUsers')).users.map((user) => user.userName);
+        assert.ok((await users()).includes(`${label} invited`));
+        const [invitationId] = invitationIds;
+        assert.deepEqual(await root.run('deleteInvitation', { invitationId }), { invitationId });
+        assert.ok(!(await users()).includes(`${label} invited`));
+      });
+
       it('multi-factor policies', async () => {
         const key = newKey();
         const passkey = new Passkey();

@@ -155,13 +155,13 @@ func (w *world) factors() {
 	passkey.Register(w.t, w.server, w.root)
 	byPasskey := *w.root
 	byPasskey.Stamper = passkey
-	any := func(kind string) m { return m{"any": []any{m{"type": "AUTHENTICATION_TYPE_" + kind}}} }
+	step := func(kind string) m { return m{"any": []any{m{"type": "AUTHENTICATION_TYPE_" + kind}}} }
 	w.root.Submit(w.t, "create_mfa_policy", m{
-		"userId": w.root.UserID, "mfaPolicyName": "two", "condition": "activity.resource == 'WALLET'", "order": 0,
-		"requiredAuthenticationMethods": []any{any("API_KEY"), any("PASSKEY")},
+		"userId": w.root.UserID, "mfaPolicyName": "two", "condition": "activity.resource == 'SESSION_PROFILE'", "order": 0,
+		"requiredAuthenticationMethods": []any{step("API_KEY"), step("PASSKEY")},
 	})
-	w.root.Submit(w.t, "create_wallet", m{"walletName": "One factor", "accounts": []any{}})
-	both := w.root.Submit(w.t, "create_wallet", m{"walletName": "Two factors", "accounts": []any{}})
+	w.root.Submit(w.t, "create_session_profile", m{"sessionProfileName": "One factor", "scope": "true"})
+	both := w.root.Submit(w.t, "create_session_profile", m{"sessionProfileName": "Two factors", "scope": "true"})
 	byPasskey.Submit(w.t, "approve_activity", m{"fingerprint": both.Get("fingerprint").Text()})
 }
 

@@ -74,7 +74,7 @@ func TestBadTagsPanic(t *testing.T) {
 		{"contains itself", of[loop]()},
 		{"type int is not supported", tagged[int]("")},
 		{"type float64 is not supported", tagged[float64]("")},
-		{"type *int32 is not supported", tagged[*int32]("")},
+		{"type *int64 is not supported", tagged[*int64]("")},
 		{"type map[string]string is not supported", tagged[map[string]string]("")},
 		{"type []string is not supported", tagged[[][]string]("")},
 		{"type uint8 is not supported", tagged[[]byte]("")},

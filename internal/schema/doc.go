@@ -34,8 +34,8 @@
 // # Types
 //
 // Strings, bools, int32, Uint64, jsontext.Value (kept as it came), structs,
-// pointers to structs, bools and strings (nil when absent), and slices of all
-// these but the pointers to bools and strings. Recursive
+// pointers to structs, bools, int32s and strings (nil when absent), and slices of all
+// these but the pointers to bools, int32s and strings. Recursive
 // types are refused. The members of an embedded struct are those of the struct
 // around it, which also checks them: an embedded one has no Check of its own.
 //

@@ -43,6 +43,7 @@ func (t *attempt) proveAccess(a *domain.Activity, input *decide.Input) error {
 			if p != nil {
 				demanded = append(demanded, *p)
 			}
+			demanded = append(demanded, replaceable(before, user.After)...)
 		}
 		if takesPart(a, before.ID) {
 			demanded = append(demanded, domain.WeakenedMFA(before.MFAPolicies, user.After.MFAPolicies)...)
@@ -58,6 +59,48 @@ func (t *attempt) proveAccess(a *domain.Activity, input *decide.Input) error {
 		return &missingFactors{}
 	}
 	return nil
+}
+
+// replaceable lists the policies for which a user gets a further credential that
+// would meet a step, beside one that the user has: whoever holds the other factors
+// could else add the missing one. A first one of its kind must be added some time,
+// and sessions are what logins make.
+func replaceable(before, after *domain.User) (all []domain.MFAPolicy) {
+	had, has := lasting(before), lasting(after)
+	isNew := func(m domain.AuthenticationMethod) bool { return !slices.Contains(had, m) }
+	for _, p := range before.MFAPolicies {
+		if slices.ContainsFunc(p.Steps, func(s domain.MFAStep) bool {
+			meets := func(m domain.AuthenticationMethod) bool {
+				return slices.ContainsFunc(s.Any, func(asked domain.AuthenticationMethod) bool { return asked.Accepts(m) })
+			}
+			return slices.ContainsFunc(had, meets) && slices.ContainsFunc(has, func(m domain.AuthenticationMethod) bool { return isNew(m) && meets(m) })
+		}) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// lasting lists what a user can prove, but for sessions. Contacts stand for codes,
+// with the contact in the place of an id.
+func lasting(u *domain.User) (all []domain.AuthenticationMethod) {
+	for _, k := range u.APIKeys {
+		if m := k.Method(); m != nil && m.Type == domain.AuthAPIKey {
+			all = append(all, *m)
+		}
+	}
+	for _, a := range u.Authenticators {
+		all = append(all, *a.Method())
+	}
+	for _, p := range u.OAuthProviders {
+		all = append(all, domain.AuthenticationMethod{Type: domain.AuthOAuth, ID: p.ID})
+	}
+	for _, t := range []domain.OTPType{domain.OTPEmail, domain.OTPSMS} {
+		if contact := u.Contact(t); contact != "" {
+			all = append(all, domain.AuthenticationMethod{Type: t.Method().Type, ID: contact})
+		}
+	}
+	return all
 }
 
 // takesPart reports whether the user decides on the activity.

@@ -76,7 +76,7 @@ func TestInvitations(t *testing.T) {
 		// After a week the link is dead.
 		invite(invitation("Kim", "kim@example.com"))
 		kim := invitee(t, s, s.Root, "kim@example.com")
-		age(t, s, kim, 7*24*time.Hour)
+		ageKeys(t, s, kim, 7*24*time.Hour)
 		kim.Refused(t, http.StatusUnauthorized, "recover_user", m{"userId": kim.UserID, "authenticator": passkey()})
 
 		eve := s.NewUser(t, s.Root, "Eve", client.P256)
@@ -106,8 +106,8 @@ func TestInvitations(t *testing.T) {
 	})
 }
 
-// age lets the keys of a user have been made earlier.
-func age(t testing.TB, s *Server, c *Caller, by time.Duration) {
+// ageKeys lets the keys of a user have been made earlier.
+func ageKeys(t testing.TB, s *Server, c *Caller, by time.Duration) {
 	t.Helper()
 	err := s.Store.Update(context.Background(), c.OrganizationID, func(tx *store.Tx) error {
 		return tx.Users().Edit(c.UserID, func(u *domain.User) error {

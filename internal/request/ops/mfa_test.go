@@ -137,6 +137,16 @@ func TestMFAGuardsItself(t *testing.T) {
 		is(t, owner.Submit(t, "create_mfa_policy", weaker), completed, "one that comes after it")
 		is(t, owner.Submit(t, "update_mfa_policy", m{"userId": owner.UserID, "mfaPolicyId": id, "notes": "why"}), completed, "its notes")
 
+		// Nor can the missing factor be added beside the one that there is.
+		answer := passkeytest.New(t, passkeytest.ES256).Register("BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc", "https://app.example.com")
+		another := owner.Submit(t, "create_authenticators", m{"userId": owner.UserID, "authenticators": []any{m{
+			"authenticatorName": "another", "challenge": answer.Challenge, "attestation": m{
+				"credentialId": answer.CredentialID, "clientDataJson": answer.ClientDataJSON, "attestationObject": answer.AttestationObject, "transports": []any{},
+			}}}})
+		is(t, another, needed, "a second passkey")
+		is(t, approve(t, owner.ways["PASSKEY"], another), needed, "a second passkey, with the first")
+		is(t, approve(t, owner.ways["SESSION"], another), completed, "a second passkey, with all factors")
+
 		// The owner's approval of what the helper submits counts no more than that.
 		a := owner.ways["SESSION"].Submit(t, "delete_mfa_policy", m{"userId": owner.UserID, "mfaPolicyId": id})
 		is(t, a, needed, "delete")
