@@ -32,6 +32,8 @@ const clients = [
   '@turnkey/webauthn-stamper',
   '@turnkey/indexed-db-stamper',
   '@turnkey/wallet-stamper',
+  '@turnkey/iframe-stamper',
+  '@turnkey/sdk-browser',
 ];
 
 // The packages that have a call for each path of the hosted service.

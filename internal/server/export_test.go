@@ -20,3 +20,11 @@ func (s *Server) StreamsWait(after func(time.Duration) <-chan time.Time) { s.eng
 func (s *Server) EndLameDuck(end <-chan time.Time) {
 	s.after = func(time.Duration) <-chan time.Time { return end }
 }
+
+// FramesAddress is where the frames are to be; nil: nowhere.
+func (b *Bound) FramesAddress() net.Addr {
+	if b.frames == nil {
+		return nil
+	}
+	return b.frames.Addr()
+}

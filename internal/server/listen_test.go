@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,5 +55,36 @@ func TestListenTwice(t *testing.T) {
 			}
 			again.Close()
 		})
+	}
+}
+
+// TestFramesBeside: the frames of a development server are at the next port that is
+// free, and those of others only where the config says.
+func TestFramesBeside(t *testing.T) {
+	address := testkit.Reserve(t)
+	_, text, _ := net.SplitHostPort(address)
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := net.JoinHostPort("127.0.0.1", strconv.Itoa(port+1))
+	if taken, err := net.Listen("tcp", next); err == nil { // else another program has it
+		defer taken.Close()
+	}
+	for listen, beside := range map[string]bool{address: true, "127.0.0.1:0": true, "localhost:0": false} {
+		c := config.Default()
+		c.Listen, c.Dev.FramesBeside = listen, beside
+		bound, err := server.Bind(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := bound.FramesAddress()
+		bound.Close()
+		if (got != nil) != beside {
+			t.Errorf("%s: frames at %v", listen, got)
+		}
+		if got != nil && (got.String() == next || got.String() == address) {
+			t.Errorf("%s: frames at %v, which is taken", listen, got)
+		}
 	}
 }
