@@ -707,6 +707,9 @@ type BacktestRequest struct {
 	SinceMs string `json:"sinceMs,omitzero"`
 	// Policies to suppose in the place of the organization's own.
 	Policies []SupposedPolicy `json:"policies"`
+	// Velocity controls to suppose beside the organization's own, or in the place of those
+	// with the same identifier. Optional.
+	VelocityControls []SupposedControl `json:"velocityControls,omitzero"`
 	// Which page. Optional.
 	PaginationOptions *BacktestPosition `json:"paginationOptions,omitzero"`
 }

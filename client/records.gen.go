@@ -163,7 +163,8 @@ type AuthenticatorParameters struct {
 type BacktestPosition struct {
 	// Most differences to return; 10 when absent. Optional.
 	Limit uint64 `json:"limit,omitzero,string"`
-	// Continue after this activity: endCursor of the page before. Optional.
+	// Continue there: endCursor of the page before, which also carries what velocity controls
+	// have counted by then. Optional.
 	After string `json:"after,omitzero"`
 }
 
@@ -920,6 +921,18 @@ type SmartContractInterface struct {
 	CreatedAt Timestamp `json:"createdAt"`
 	// When it was last changed.
 	UpdatedAt Timestamp `json:"updatedAt"`
+}
+
+// SupposedControl is a record that operations share.
+type SupposedControl struct {
+	// Human-readable name. Optional.
+	Name string `json:"name,omitzero"`
+	// What policies read: controls.<identifier>.
+	Identifier string `json:"identifier"`
+	// What is counted.
+	DataSource VelocityDataSource `json:"dataSource"`
+	// How it is counted, and compared with what.
+	Aggregation VelocityAggregation `json:"aggregation"`
 }
 
 // SupposedPolicy is a record that operations share.

@@ -58,6 +58,11 @@ export type AuthProxyMail = {
   templateVariables?: string;
 };
 
+export type AuthenticationMethod = {
+  id?: string;
+  type: 'AUTHENTICATION_TYPE_EMAIL_OTP' | 'AUTHENTICATION_TYPE_SMS_OTP' | 'AUTHENTICATION_TYPE_PASSKEY' | 'AUTHENTICATION_TYPE_API_KEY' | 'AUTHENTICATION_TYPE_OAUTH' | 'AUTHENTICATION_TYPE_SESSION';
+};
+
 export type Authenticator = {
   aaguid: string;
   attestationType: string;
@@ -345,6 +350,14 @@ export type ImportSecretParams = {
   targetPublicKey: string;
 };
 
+export type InvitationParams = {
+  accessType: 'ACCESS_TYPE_WEB' | 'ACCESS_TYPE_API' | 'ACCESS_TYPE_ALL';
+  receiverUserEmail: string;
+  receiverUserName: string;
+  receiverUserTags: Array<string>;
+  senderUserId: string;
+};
+
 export type KeyValue = {
   key: string;
   value: string;
@@ -364,7 +377,22 @@ export type ListedWebhookEndpoint = {
 };
 
 export type MfaPolicy = {
+  condition: string;
+  createdAt: Timestamp;
   mfaPolicyId: string;
+  mfaPolicyName: string;
+  notes?: string;
+  order: number;
+  requiredAuthenticationMethods: Array<RequiredMethods>;
+  updatedAt: Timestamp;
+};
+
+export type MfaStatus = {
+  mfaPolicyId: string;
+  requiredMethods: Array<RequiredMethods>;
+  satisfied: boolean;
+  satisfiedMethods: Array<AuthenticationMethod>;
+  userId: string;
 };
 
 export type Nothing = Record<string, unknown>;
@@ -503,6 +531,19 @@ export type ReceiptView = {
   salt: string;
 };
 
+export type RequiredMethodParams = {
+  id?: string;
+  type: 'AUTHENTICATION_TYPE_EMAIL_OTP' | 'AUTHENTICATION_TYPE_SMS_OTP' | 'AUTHENTICATION_TYPE_PASSKEY' | 'AUTHENTICATION_TYPE_API_KEY' | 'AUTHENTICATION_TYPE_OAUTH' | 'AUTHENTICATION_TYPE_SESSION';
+};
+
+export type RequiredMethods = {
+  any: Array<AuthenticationMethod>;
+};
+
+export type RequiredMethodsParams = {
+  any: Array<RequiredMethodParams>;
+};
+
 export type RootUserParams = {
   apiKeys?: Array<P256APIKeyParams>;
   authenticators?: Array<AuthenticatorParamsV2>;
@@ -581,6 +622,13 @@ export type SignatureResult = {
   r: string;
   s: string;
   v: string;
+};
+
+export type SupposedControl = {
+  aggregation: VelocityAggregation;
+  dataSource: VelocityDataSource;
+  identifier: string;
+  name?: string;
 };
 
 export type SupposedPolicy = {
@@ -823,6 +871,7 @@ export interface Queries {
     paginationOptions?: BacktestPosition;
     policies: Array<SupposedPolicy>;
     sinceMs?: string;
+    velocityControls?: Array<SupposedControl>;
   }; reply: {
     different: Array<Difference>;
     examined: number;
@@ -934,6 +983,26 @@ export interface Queries {
     publicKey?: string;
   }; reply: {
     allowlist: IPAllowlist;
+  } };
+  get_mfa_policies: { request: {
+    organizationId: string;
+    userId: string;
+  }; reply: {
+    mfaPolicies: Array<MfaPolicy>;
+  } };
+  get_mfa_policy: { request: {
+    mfaPolicyId: string;
+    organizationId: string;
+    userId: string;
+  }; reply: {
+    mfaPolicy: MfaPolicy;
+  } };
+  get_mfa_status: { request: {
+    activityId: string;
+    organizationId: string;
+    userId?: string;
+  }; reply: {
+    mfaStatuses: Array<MfaStatus>;
   } };
   get_oauth_providers: { request: {
     organizationId: string;
@@ -1147,6 +1216,21 @@ export interface Activities {
   }; result: {
     authenticatorIds: Array<string>;
   } };
+  create_invitations: { parameters: {
+    invitations: Array<InvitationParams>;
+  }; result: {
+    invitationIds: Array<string>;
+  } };
+  create_mfa_policy: { parameters: {
+    condition: string;
+    mfaPolicyName: string;
+    notes?: string;
+    order: number;
+    requiredAuthenticationMethods: Array<RequiredMethodsParams>;
+    userId: string;
+  }; result: {
+    mfaPolicyId: string;
+  } };
   create_oauth_providers: { parameters: {
     oauthProviders: Array<OauthProviderParamsV2>;
     userId: string;
@@ -1295,6 +1379,17 @@ export interface Activities {
     userId: string;
   }; result: {
     authenticatorIds: Array<string>;
+  } };
+  delete_invitation: { parameters: {
+    invitationId: string;
+  }; result: {
+    invitationId: string;
+  } };
+  delete_mfa_policy: { parameters: {
+    mfaPolicyId: string;
+    userId: string;
+  }; result: {
+    mfaPolicyId: string;
   } };
   delete_oauth_providers: { parameters: {
     providerIds: Array<string>;
@@ -1634,6 +1729,17 @@ export interface Activities {
   }; result: {
     configId: string;
   } };
+  update_mfa_policy: { parameters: {
+    condition?: string;
+    mfaPolicyId: string;
+    mfaPolicyName?: string;
+    notes?: string;
+    order?: number;
+    requiredAuthenticationMethods?: Array<RequiredMethodsParams>;
+    userId: string;
+  }; result: {
+    mfaPolicyId: string;
+  } };
   update_organization_name: { parameters: {
     organizationName: string;
   }; result: {
@@ -1731,6 +1837,8 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   create_api_keys: ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', 'createApiKeysResult'],
   create_api_only_users: ['ACTIVITY_TYPE_CREATE_API_ONLY_USERS', 'createApiOnlyUsersResult'],
   create_authenticators: ['ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', 'createAuthenticatorsResult'],
+  create_invitations: ['ACTIVITY_TYPE_CREATE_INVITATIONS', 'createInvitationsResult'],
+  create_mfa_policy: ['ACTIVITY_TYPE_CREATE_MFA_POLICY', 'createMfaPolicyResult'],
   create_oauth_providers: ['ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2', 'createOauthProvidersResultV2'],
   create_policies: ['ACTIVITY_TYPE_CREATE_POLICIES', 'createPoliciesResult'],
   create_policy: ['ACTIVITY_TYPE_CREATE_POLICY_V3', 'createPolicyResult'],
@@ -1749,6 +1857,8 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   create_webhook_endpoint: ['ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', 'createWebhookEndpointResult'],
   delete_api_keys: ['ACTIVITY_TYPE_DELETE_API_KEYS', 'deleteApiKeysResult'],
   delete_authenticators: ['ACTIVITY_TYPE_DELETE_AUTHENTICATORS', 'deleteAuthenticatorsResult'],
+  delete_invitation: ['ACTIVITY_TYPE_DELETE_INVITATION', 'deleteInvitationResult'],
+  delete_mfa_policy: ['ACTIVITY_TYPE_DELETE_MFA_POLICY', 'deleteMfaPolicyResult'],
   delete_oauth_providers: ['ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS', 'deleteOauthProvidersResult'],
   delete_policies: ['ACTIVITY_TYPE_DELETE_POLICIES', 'deletePoliciesResult'],
   delete_policy: ['ACTIVITY_TYPE_DELETE_POLICY', 'deletePolicyResult'],
@@ -1795,6 +1905,7 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   sign_transaction: ['ACTIVITY_TYPE_SIGN_TRANSACTION_V2', 'signTransactionResult'],
   stamp_login: ['ACTIVITY_TYPE_STAMP_LOGIN', 'stampLoginResult'],
   update_auth_proxy_config: ['ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG', 'updateAuthProxyConfigResult'],
+  update_mfa_policy: ['ACTIVITY_TYPE_UPDATE_MFA_POLICY', 'updateMfaPolicyResult'],
   update_organization_name: ['ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME', 'updateOrganizationNameResult'],
   update_policy: ['ACTIVITY_TYPE_UPDATE_POLICY_V2', 'updatePolicyResultV2'],
   update_private_key_tag: ['ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG', 'updatePrivateKeyTagResult'],
