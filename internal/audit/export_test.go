@@ -62,7 +62,7 @@ func TestExport(t *testing.T) {
 			}
 		}
 		of, _, err := exported(t, url, "", w.child)
-		if err != nil || len(of) != 1 || !strings.Contains(of[0].Record, w.child) {
+		if err != nil || len(of) != 3 || !strings.Contains(of[0].Record, w.child) || !strings.Contains(of[2].Record, w.child) {
 			t.Errorf("of the sub-organization: %v, %v", of, err)
 		}
 		cursor := all[3].Cursor

@@ -15,6 +15,7 @@ import (
 	"latchkey/internal/fault"
 	"latchkey/internal/outbox/notify"
 	"latchkey/internal/request/activity"
+	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 )
 
@@ -33,6 +34,7 @@ var CreateInvitations = activity.Op[CreateInvitationsParams, CreateInvitationsRe
 		}
 		return tagFacts(f, given, nil)
 	},
+	Adds: func(*CreateInvitationsParams) decide.Added { return lastingAccess }, // each link registers a passkey
 	Exec: createInvitations,
 }
 

@@ -90,8 +90,12 @@ func is(t testing.TB, a Value, status, what string) {
 // not done, whatever else is tried, and is done when the last one arrives.
 func TestMFATable(t *testing.T) {
 	policies := [][]string{
-		{"PASSKEY"}, {"SESSION"}, {"API_KEY", "PASSKEY"}, {"PASSKEY|SESSION", "PASSKEY"},
-		{"API_KEY", "SESSION", "PASSKEY"}, {"SESSION:00000000-0000-0000-0000-000000000000", "API_KEY|PASSKEY"},
+		{"PASSKEY"},
+		{"SESSION"},
+		{"API_KEY", "PASSKEY"},
+		{"PASSKEY|SESSION", "PASSKEY"},
+		{"API_KEY", "SESSION", "PASSKEY"},
+		{"SESSION:00000000-0000-0000-0000-000000000000", "API_KEY|PASSKEY"},
 	}
 	Each(t, func(t *testing.T, s *Server) {
 		for _, root := range []bool{true, false} {

@@ -142,7 +142,8 @@ func TestMFAGuardsItself(t *testing.T) {
 		another := owner.Submit(t, "create_authenticators", m{"userId": owner.UserID, "authenticators": []any{m{
 			"authenticatorName": "another", "challenge": answer.Challenge, "attestation": m{
 				"credentialId": answer.CredentialID, "clientDataJson": answer.ClientDataJSON, "attestationObject": answer.AttestationObject, "transports": []any{},
-			}}}})
+			},
+		}}})
 		is(t, another, needed, "a second passkey")
 		is(t, approve(t, owner.ways["PASSKEY"], another), needed, "a second passkey, with the first")
 		is(t, approve(t, owner.ways["SESSION"], another), completed, "a second passkey, with all factors")
