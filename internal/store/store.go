@@ -117,10 +117,14 @@ func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx)
 	tx := s.newTx(ctx, org, version)
 	committed := false
 	defer func() { tx.endTallies(committed) }()
-	if err := fn(tx); err != nil {
+	err := fn(tx)
+	if problem := tx.awaitDecided(ctx); problem != nil {
+		return problem
+	}
+	if err != nil {
 		return s.readResult(ctx, tx, err)
 	}
-	err := s.commit(ctx, tx)
+	err = s.commit(ctx, tx)
 	committed = err == nil
 	return err
 }

@@ -44,6 +44,7 @@ type TallyBook struct {
 	line   *tallyLine
 	locked bool         // the transaction has its turn in the line
 	entry  *tallyTicket // what it counts
+	rests  *tallyTicket // the newest entry, if it was on its way; nil: it was in the database
 }
 
 // ReadTally reads a book, for what is only asked.
@@ -241,6 +242,33 @@ func (tx *Tx) awaitTallies(ctx context.Context) error {
 	return nil
 }
 
+// awaitDecided waits until the entries on which the transaction has decided, and that
+// it does not follow with one of its own, are in the database. If one failed, what
+// was decided must be decided anew.
+func (tx *Tx) awaitDecided(ctx context.Context) error {
+	for _, b := range tx.books {
+		tx.noteRests(b)
+	}
+	for _, t := range tx.rests {
+		select {
+		case <-t.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if t.failed.Load() {
+			return errStale
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) noteRests(b *TallyBook) {
+	if b.entry == nil && b.rests != nil {
+		tx.rests = append(tx.rests, b.rests)
+		b.rests = nil
+	}
+}
+
 // talliesQueued lets the commits of those go that follow.
 func (tx *Tx) talliesQueued() {
 	for _, b := range tx.books {
@@ -256,6 +284,7 @@ func (tx *Tx) ReleaseTallies() { tx.endTallies(false) }
 // endTallies gives up the turns, and says what became of the entries.
 func (tx *Tx) endTallies(committed bool) {
 	for _, b := range tx.books {
+		tx.noteRests(b)
 		b.end(committed)
 	}
 	tx.books = nil

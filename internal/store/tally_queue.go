@@ -14,8 +14,10 @@ import (
 // decides at a time, on the entry that the one before it is about to write; then
 // all of them are on their way together, and share a flush. If one fails, those
 // that follow it fail too, because the driver finds no predecessor, and the line
-// begins anew with what is in the database. All of this is for speed: correctness
-// rests on the driver.
+// begins anew with what is in the database. So does a transaction that decided on an
+// entry which then failed, and writes none itself: what it refuses would have had
+// room. Apart from that all of this is for speed: that no limit is passed rests on
+// the driver.
 
 // tallyLines are the lines in use.
 type tallyLines struct {
@@ -52,6 +54,7 @@ type tallyTicket struct {
 	queued       chan struct{}
 	once         sync.Once
 	failed       atomic.Bool
+	done         chan struct{} // closed when it is known whether it failed
 }
 
 func (t *tallyTicket) sendOff() { t.once.Do(func() { close(t.queued) }) }
@@ -110,7 +113,7 @@ func (line *tallyLine) await(ctx context.Context, b *TallyBook) error {
 	for {
 		line.mu.Lock()
 		if tail := line.tail; tail != nil && !line.broken {
-			b.newest, b.stored = tail.tally, tail.stored
+			b.newest, b.stored, b.rests = tail.tally, tail.stored, tail
 			line.mu.Unlock()
 			return nil
 		}
@@ -143,7 +146,7 @@ func (line *tallyLine) underway(number int64) *domain.Tally {
 
 // extend puts an entry behind the one that the book has read.
 func (line *tallyLine) extend(b *TallyBook, entry *domain.Tally, body, stored []byte) {
-	ticket := &tallyTicket{tally: entry, body: body, stored: stored, queued: make(chan struct{})}
+	ticket := &tallyTicket{tally: entry, body: body, stored: stored, queued: make(chan struct{}), done: make(chan struct{})}
 	line.mu.Lock()
 	ticket.before = line.tail
 	line.tail, line.pending[entry.Number] = ticket, ticket
@@ -174,6 +177,7 @@ func (line *tallyLine) ended(t *tallyTicket, committed bool) {
 		t.failed.Store(true)
 	}
 	t.sendOff()
+	close(t.done)
 	line.mu.Lock()
 	delete(line.pending, t.tally.Number)
 	line.broken = line.broken || !committed

@@ -26,8 +26,9 @@ type Tx struct {
 	replaces bool
 	created  []*Tx
 	books    []*TallyBook
-	outside  []Change // items of the outbox and the instance, which no version guards
-	own      *rows    // what reads the organization's rows; see [Tx.rows]
+	rests    []*tallyTicket // entries on their way, on which was decided and which none of its own follows
+	outside  []Change       // items of the outbox and the instance, which no version guards
+	own      *rows          // what reads the organization's rows; see [Tx.rows]
 	// priors are the marks of the rows that were read one by one, by kind and id;
 	// nil for one that is not there.
 	priors   map[[2]string]*vault.RowMark
