@@ -53,6 +53,33 @@ describe(`approving on ${storeName}`, () => {
     await page.context().close();
   });
 
+  it('gives a further factor with the passkey, where a multi-factor policy asks for one', async () => {
+    const page = await browser.open();
+    await addAuthenticator(page);
+    await usePasskey(page, held.dev, org.people.Ada);
+    const step = (...types) => ({ any: types.map((type) => ({ type: `AUTHENTICATION_TYPE_${type}` })) });
+    await org.people.Ada.submit('create_mfa_policy', 'CREATE_MFA_POLICY', {
+      userId: org.people.Ada.userId, mfaPolicyName: 'tags need a passkey', order: 0,
+      condition: "activity.type == 'ACTIVITY_TYPE_CREATE_USER_TAG'", requiredAuthenticationMethods: [step('API_KEY'), step('PASSKEY')],
+    });
+    await org.root.submit('create_policy', 'CREATE_POLICY_V3', {
+      policyName: 'Ada makes tags', effect: 'EFFECT_ALLOW', notes: '',
+      condition: "activity.type == 'ACTIVITY_TYPE_CREATE_USER_TAG'", consensus: `approvers.any(user, user.id == '${org.people.Ada.userId}')`,
+    });
+    const waiting = await org.people.Ada.submit('create_user_tag', 'CREATE_USER_TAG', { userTagName: 'by two factors', userIds: [] });
+    assert.equal(waiting.status, 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED');
+    await page.getByRole('link', { name: 'Inbox', exact: true }).click();
+    const item = page.locator(`li[data-activity="${waiting.id}"]`);
+    await item.getByText('asks you for another credential').waitFor();
+    assert.equal(await item.getByRole('button', { name: 'Reject' }).count(), 0);
+    await picture(page, 'inbox-factor');
+    await accessible(page, 'a request that needs a factor');
+    await item.getByRole('button', { name: 'Confirm it is you' }).click();
+    await item.waitFor({ state: 'detached' });
+    assert.equal((await org.root.query('get_activity', { activityId: waiting.id })).activity.status, 'ACTIVITY_STATUS_COMPLETED');
+    await page.context().close();
+  });
+
   it('stamps a vote with the passkey itself', async () => {
     const page = await browser.open();
     await addAuthenticator(page);

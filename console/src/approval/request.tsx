@@ -7,6 +7,7 @@ import { read, type Reading } from '../decode/read';
 import { t } from '../text';
 import { Address, Notice } from '../ui/parts';
 import { explainActivity, type Explanation } from './standing';
+import { waitingStatuses } from './waits';
 
 // useReading decodes an activity, and again when more is known of the organization.
 export function useReading(a: View | undefined): Reading | undefined {
@@ -23,7 +24,7 @@ export function useReading(a: View | undefined): Reading | undefined {
 }
 
 // What is still to be decided, or was refused, is explained by what holds now.
-const open: Array<View['status']> = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_FAILED'];
+const open: Array<View['status']> = [...waitingStatuses, 'ACTIVITY_STATUS_FAILED'];
 
 export function useExplanation(a: View | undefined, reading: Reading | undefined): Explanation | undefined {
   const [explanation, setExplanation] = useState<Explanation>();

@@ -3,11 +3,12 @@
 // asked every two seconds. A page that cannot be seen does neither.
 import { effect, signal } from '@preact/signals';
 
+import { waitingStatuses } from '../approval/waits';
 import { type View } from '../client/interface';
 import { away } from '../client/client';
 import { ask, keepAlive, organizationId, session, watch } from '../session/session';
 
-// waiting lists the activities that wait for votes, newest first; undefined before
+// waiting lists the activities that wait for votes or factors, newest first; undefined before
 // they are known.
 export const waiting = signal<View[] | undefined>(undefined);
 
@@ -24,13 +25,13 @@ let connected = false;
 let due = false;
 
 const same = (a: View[] | undefined, b: View[]) =>
-  a?.length === b.length && a.every((v, i) => v.id === b[i].id && v.votes.length === b[i].votes.length && v.canApprove === b[i].canApprove);
+  a?.length === b.length && a.every((v, i) => v.id === b[i].id && v.status === b[i].status && v.votes.length === b[i].votes.length && v.canApprove === b[i].canApprove);
 
 async function look(changed: boolean): Promise<void> {
   const of = organizationId.value;
   try {
     const { activities } = await ask('list_activities', {
-      filterByStatus: ['ACTIVITY_STATUS_CONSENSUS_NEEDED'],
+      filterByStatus: waitingStatuses,
       paginationOptions: { limit: '100' },
     }, 1);
     if (of !== organizationId.value) return;

@@ -3,6 +3,7 @@
 import { Recipient, title, useExplanation, useReading, Warnings } from '../../approval/request';
 import { standing } from '../../approval/standing';
 import { Vote } from '../../approval/vote';
+import { waits } from '../../approval/waits';
 import { book } from '../../book/book';
 import { type View, type VoteView } from '../../client/interface';
 import { type Reading } from '../../decode/read';
@@ -26,7 +27,6 @@ export function ActivityScreen({ id }: { id: string }) {
       </main>
     );
   }
-  const waits = data.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED';
   const how = standing(data, explanation, book.value);
   return (
     <main id="content" data-activity={data.id}>
@@ -44,7 +44,7 @@ export function ActivityScreen({ id }: { id: string }) {
         </div>
         <Warnings reading={reading} />
         <Recipient reading={reading} />
-        {waits && <p class="votes"><span>{how.votes}</span><span>{how.rules}</span>{how.limits.map((l) => <span key={l}>{l}</span>)}</p>}
+        {waits(data) && <p class="votes"><span>{how.votes}</span><span>{how.rules}</span>{how.limits.map((l) => <span key={l}>{l}</span>)}</p>}
         <Vote activity={data} reading={reading} onVoted={again} />
         {data.failure != null && <Failed activity={data} />}
         <Says reading={reading} />

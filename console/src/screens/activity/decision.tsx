@@ -1,6 +1,7 @@
 // The decision as a tree: each policy with what it says, and below it the value of
 // every part of its expressions.
 import { type Explanation, limitWords } from '../../approval/standing';
+import { waits } from '../../approval/waits';
 import { book } from '../../book/book';
 import { type ExplainedPolicy, type ExplainedStep, type View } from '../../client/interface';
 import { ask } from '../../session/session';
@@ -13,12 +14,12 @@ const tone = (outcome: string, denies?: boolean) =>
   denies ? 'danger' : outcome === 'OUTCOME_ALLOW' ? 'good' : outcome === 'OUTCOME_REQUIRES_CONSENSUS' ? 'caution' : undefined;
 
 export function Decision({ activity, explanation }: { activity: View; explanation: Explanation | undefined }) {
-  const waits = activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED';
+  const open = waits(activity);
   return (
     <section class="card stack">
       <h2>{t.activity.decision}</h2>
-      {waits && explanation ? <Tree explanation={explanation} /> : <Recorded activity={activity} />}
-      {!waits && explanation && (
+      {open && explanation ? <Tree explanation={explanation} /> : <Recorded activity={activity} />}
+      {!open && explanation && (
         <>
           <h3>{t.activity.current}</h3>
           <Tree explanation={explanation} />

@@ -1,0 +1,9 @@
+// What is still to be decided: by votes, or by a further factor of a user.
+import { type View } from '../client/interface';
+
+export const waitingStatuses: Array<View['status']> = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'];
+
+export const waits = (a: View): boolean => waitingStatuses.includes(a.status);
+
+// needsFactor: a multi-factor policy asks for more than the stamp that was given.
+export const needsFactor = (a: View): boolean => a.status === 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED';
