@@ -1,6 +1,6 @@
 // How a frame and the page around it speak: the page hands over a port with its
 // first message, and all that follows goes through it. A frame listens to the page
-// that it is in, once, and to nobody else: not to frames beside it, to windows that
+// that it is in, once, and to no other: not to frames beside it, to windows that
 // opened it, or to what comes by another way later.
 
 export interface Message {

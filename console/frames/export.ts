@@ -1,5 +1,5 @@
 // Shows a key or the words of a wallet to the person in front of the screen, and to
-// nobody else: the page around this one cannot read it.
+// no one else: the page around this one cannot read it.
 import './frame.css';
 
 import { fromUtf8 } from '../src/client/bytes';

@@ -192,7 +192,7 @@ func (f *form) verify(master *secret.Bytes) error {
 		return err
 	}
 	if !hmac.Equal([]byte(f.MAC), []byte(hex.EncodeToString(sum))) {
-		return errors.New("the seal was changed by somebody who does not know the master key; put a good copy back")
+		return errors.New("the seal was changed without the master key; put a good copy back")
 	}
 	return nil
 }
