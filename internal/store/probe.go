@@ -99,7 +99,7 @@ func (s *Store) write(ctx context.Context, size int) error {
 			Org: instanceOrg, Version: version,
 			Changes: []Change{{Org: instanceOrg, Kind: probeKind, ID: "ready", Body: body}},
 		}
-		if err := s.markAll(c); err != nil {
+		if err := s.newTx(ctx, instanceOrg, version).mark(c); err != nil {
 			return err
 		}
 		err = s.driver.Commit(ctx, c)

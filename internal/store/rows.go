@@ -137,18 +137,21 @@ func activityMark(key *vault.RowKey, a *ActivityRow) vault.RowMark {
 	return key.Mark(activityLabel, []byte(a.ID), time, a.Fingerprint[:], []byte(a.Type), []byte(a.Status), a.Body)
 }
 
-// markAll puts the marks into a commit that is about to be made.
-func (s *Store) markAll(c *Commit) error {
-	known := map[string]*rows{}
+// mark puts the marks into a commit that is about to be made.
+func (tx *Tx) mark(c *Commit) error {
+	others := map[string]*rows{}
 	of := func(org string) (*vault.RowKey, error) {
-		if r, ok := known[org]; ok {
-			return r.key, nil
+		r, err := others[org], error(nil)
+		switch {
+		case org == tx.org:
+			r, err = tx.rows()
+		case r == nil:
+			r, err = tx.store.rowsOf(org)
+			others[org] = r
 		}
-		r, err := s.rowsOf(org)
 		if err != nil {
 			return nil, err
 		}
-		known[org] = r
 		return r.key, nil
 	}
 	if c.Activity != nil {

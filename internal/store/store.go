@@ -149,7 +149,7 @@ func (s *Store) commit(ctx context.Context, tx *Tx) error {
 		tx.talliesQueued()
 		failed = tx.duringCommit()
 	}
-	if err := s.markAll(commit); err != nil {
+	if err := tx.mark(commit); err != nil {
 		return err
 	}
 	if err := tx.awaitTallies(ctx); err != nil {

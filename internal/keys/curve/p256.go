@@ -21,9 +21,14 @@ type p256Verifier struct {
 	table atomic.Pointer[comb] // nil until the key is worth one
 }
 
-// worthATable: making a table costs as much as a check, and it takes six
-// kilobytes. A key that was used a few times will be used again.
-const worthATable = 3
+const (
+	// worthATable: making a table costs as much as a check, and it takes six
+	// kilobytes. A key that was used a few times will be used again.
+	worthATable = 3
+	// worthALargeTable: it costs as much as twenty checks, and there are only
+	// [maxLargeTables] of a hundred kilobytes. Each spares a third of a check.
+	worthALargeTable = 1000
+)
 
 var orderP256 = elliptic.P256().Params().N
 
@@ -62,8 +67,13 @@ func (k *p256Verifier) verify(digest [32]byte, r, s []byte) bool {
 	if rn.Cmp(u.Mod(u.SetBytes(x), orderP256)) != 0 {
 		return false
 	}
-	if k.good.Load() < worthATable && k.good.Add(1) == worthATable {
-		k.table.Store(newComb(k.point))
+	if k.good.Load() < worthALargeTable {
+		switch k.good.Add(1) {
+		case worthATable:
+			k.table.Store(newComb(smallComb, k.point))
+		case worthALargeTable:
+			largeTables.give(k)
+		}
 	}
 	return true
 }
@@ -73,69 +83,4 @@ func (k *p256Verifier) times(scalar *[coordinateSize]byte) (*nistec.P256Point, e
 		return table.times(scalar), nil
 	}
 	return nistec.NewP256Point().ScalarMult(k.point, scalar[:])
-}
-
-// comb holds sums of powers of two of a point Q, for the method of Lim and Lee:
-// the bits of a scalar are written as rows of a matrix, and each column picks
-// one precomputed sum, so that doubling happens once per column and not once
-// per bit. The columns are in two halves with a table each, which halves the
-// doublings again.
-//
-//	sums[half][d] = Σ over the bits t of d of 2^(columns·t + columns/2·half)·Q
-type comb struct {
-	sums [combHalves][1 << combRows]nistec.P256Point
-}
-
-const (
-	combRows    = 5
-	combHalves  = 2
-	combStride  = 26 // columns of a half; rows · halves · stride covers all 256 bits
-	combColumns = combHalves * combStride
-)
-
-func newComb(q *nistec.P256Point) *comb {
-	c := new(comb)
-	power := nistec.NewP256Point().Set(q) // 2^i·Q
-	for row := range combRows {
-		for half := range combHalves {
-			sums := &c.sums[half]
-			// All sums whose highest bit is this row's.
-			for low := range 1 << row {
-				sum := nistec.NewP256Point().Set(power)
-				if low != 0 {
-					sum.Add(sum, &sums[low])
-				}
-				sums[1<<row|low] = *sum
-			}
-			for range combStride {
-				power.Double(power)
-			}
-		}
-	}
-	return c
-}
-
-func (c *comb) times(scalar *[coordinateSize]byte) *nistec.P256Point {
-	sum := nistec.NewP256Point()
-	for column := combStride - 1; column >= 0; column-- {
-		sum.Double(sum)
-		for half := range combHalves {
-			d := 0
-			for row := range combRows {
-				d |= bit(scalar, row*combColumns+half*combStride+column) << row
-			}
-			if d != 0 {
-				sum.Add(sum, &c.sums[half][d])
-			}
-		}
-	}
-	return sum
-}
-
-// bit is bit i of a big-endian number, counted from the lowest.
-func bit(number *[coordinateSize]byte, i int) int {
-	if i >= 8*coordinateSize {
-		return 0
-	}
-	return int(number[coordinateSize-1-i/8]>>(i%8)) & 1
 }

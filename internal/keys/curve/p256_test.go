@@ -13,10 +13,9 @@ import (
 )
 
 // warm gives the key its table, as good signatures would.
-func warm(k *p256Verifier) *p256Verifier {
-	k.good.Store(worthATable)
-	k.table.Store(newComb(k.point))
-	return k
+func warm(k *p256Verifier, shape combShape) {
+	k.good.Store(worthALargeTable)
+	k.table.Store(newComb(shape, k.point))
 }
 
 // fataler is a test, or a rapid check inside one.
@@ -29,14 +28,15 @@ type fataler interface {
 func both(t fataler, point []byte) map[string]*p256Verifier {
 	t.Helper()
 	all := map[string]*p256Verifier{}
-	for _, name := range []string{"cold", "warm"} {
+	for _, name := range []string{"cold", "warm", "hot"} {
 		key, err := parseP256(point)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all[name] = key
 	}
-	warm(all["warm"])
+	warm(all["warm"], smallComb)
+	warm(all["hot"], largeComb)
 	return all
 }
 
@@ -70,8 +70,10 @@ func TestCombMultiplies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := newComb(q).times(&scalar); !bytes.Equal(got.Bytes(), want.Bytes()) {
-			t.Fatalf("%x · %x·G is %x, not %x", scalar, base, want.Bytes(), got.Bytes())
+		for _, shape := range []combShape{smallComb, largeComb} {
+			if got := newComb(shape, q).times(&scalar); !bytes.Equal(got.Bytes(), want.Bytes()) {
+				t.Fatalf("%x · %x·G is %x, with %v not %x", scalar, base, want.Bytes(), shape, got.Bytes())
+			}
 		}
 	})
 }
@@ -245,6 +247,39 @@ func TestTableIsMadeForGoodSignatures(t *testing.T) {
 	}
 }
 
+// TestLargeTablesAreBounded: a key that is used much gets a large table, and when
+// there are as many as may be, another loses its own and earns it anew.
+func TestLargeTablesAreBounded(t *testing.T) {
+	was := largeTables.all
+	largeTables.all = nil
+	t.Cleanup(func() { largeTables.all = was })
+	keys := make([]*p256Verifier, maxLargeTables+1)
+	for i := range keys {
+		scalar := big.NewInt(int64(i + 1)).FillBytes(make([]byte, 32))
+		point, err := nistec.NewP256Point().ScalarBaseMult(scalar)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[i] = &p256Verifier{point: point}
+		keys[i].good.Store(worthALargeTable)
+		largeTables.give(keys[i])
+	}
+	large := 0
+	for _, k := range keys {
+		switch k.table.Load().combShape {
+		case largeComb:
+			large++
+		case smallComb:
+			if k.good.Load() != worthATable {
+				t.Errorf("a key that lost its large table has %d signatures to its name", k.good.Load())
+			}
+		}
+	}
+	if large != maxLargeTables || len(largeTables.all) != maxLargeTables {
+		t.Errorf("%d large tables, %d owners", large, len(largeTables.all))
+	}
+}
+
 // FuzzVerifyP256 compares the check with the standard library's on anything.
 func FuzzVerifyP256(f *testing.F) {
 	one := append(make([]byte, 31), 1)
@@ -309,13 +344,15 @@ func BenchmarkVerifyP256(b *testing.B) {
 			ecdsa.VerifyASN1(&private.PublicKey, digest[:], signature)
 		}
 	})
-	b.Run("table", func(b *testing.B) {
-		key, err := parseP256(compressed(public))
-		if err != nil {
-			b.Fatal(err)
-		}
-		for b.Loop() {
-			newComb(key.point)
-		}
-	})
+	key, err := parseP256(compressed(public))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, shape := range map[string]combShape{"small table": smallComb, "large table": largeComb} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				newComb(shape, key.point)
+			}
+		})
+	}
 }

@@ -37,7 +37,8 @@ const NextDataKey = "next-data-key"
 
 const dataKeySize = 32
 
-// maxKeys bounds the data keys that are kept open. They fill one megabyte.
+// maxKeys bounds the data keys that are kept open, and the row keys. Each fill one
+// megabyte.
 const maxKeys = 8192
 
 // keyring keeps data keys open. They are found by organization and key id, and
@@ -45,10 +46,9 @@ const maxKeys = 8192
 // failed stays here unused, and can never be taken for the one that another
 // transaction committed.
 type keyring struct {
-	mu   sync.RWMutex
-	keys map[ringName]*secret.Bytes
-	own  []*secret.Bytes // of identities; kept until the end
-	most int             // keys
+	data kept[ringName]
+	mu   sync.Mutex
+	own  []interface{ Wipe() } // what else is to be wiped at the end
 }
 
 type ringName struct {
@@ -56,57 +56,32 @@ type ringName struct {
 	id  seal.ID
 }
 
-// get returns nil when the key is not kept. The key schedule is made under the
-// lock, because a key that is dropped is wiped at once.
-func (r *keyring) get(org string, id seal.ID) (*seal.Key, error) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	key, ok := r.keys[ringName{org, id}]
-	if !ok {
-		return nil, nil
-	}
-	return seal.DataKey(key, id)
+// get returns nil when the key is not kept.
+func (r *keyring) get(org string, id seal.ID) (key *seal.Key, err error) {
+	r.data.use(ringName{org, id}, func(b *secret.Bytes) { key, err = seal.DataKey(b, id) })
+	return key, err
 }
 
-// put takes the key over. When the ring is full it drops any other.
+// put takes the key over.
 func (r *keyring) put(org string, id seal.ID, key *secret.Bytes) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	name := ringName{org, id}
-	if r.keys[name] != nil {
-		key.Wipe()
-		return
-	}
-	if r.keys == nil {
-		r.keys = map[ringName]*secret.Bytes{}
-	}
-	for victim, old := range r.keys {
-		if len(r.keys) < r.most {
-			break
-		}
-		old.Wipe()
-		delete(r.keys, victim)
-	}
-	r.keys[name] = key
+	r.data.put(ringName{org, id}, key)
 }
 
 func (r *keyring) wipe() {
+	r.data.Wipe()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, key := range r.keys {
-		key.Wipe()
+	for _, s := range r.own {
+		s.Wipe()
 	}
-	for _, key := range r.own {
-		key.Wipe()
-	}
-	r.keys, r.own = nil, nil
+	r.own = nil
 }
 
-// hold remembers a secret that is to be wiped with the ring.
-func (r *keyring) hold(key *secret.Bytes) {
+// hold remembers secrets that are to be wiped with the ring.
+func (r *keyring) hold(s interface{ Wipe() }) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.own = append(r.own, key)
+	r.own = append(r.own, s)
 }
 
 // wrapContext is where an organization's data key opens.

@@ -21,6 +21,7 @@ import (
 type RowKeys struct {
 	vault *Vault
 	root  *secret.Bytes
+	known kept[string] // by organization: deriving costs more than to mark a row
 }
 
 const rowRootSize = 32
@@ -45,8 +46,14 @@ func (v *Vault) loadRowKeys(kind string, s CiphertextStore) (*RowKeys, error) {
 		root.Wipe()
 		return nil, errors.New("vault: the root of the row keys has an unknown form")
 	}
+	return newRowKeys(v, root), nil
+}
+
+func newRowKeys(v *Vault, root *secret.Bytes) *RowKeys {
+	k := &RowKeys{vault: v, root: root, known: kept[string]{most: maxKeys}}
 	v.ring.hold(root)
-	return &RowKeys{v, root}, nil
+	v.ring.hold(&k.known)
+	return k
 }
 
 // CreateRowKeys makes the root. It refuses a second one.
@@ -65,8 +72,7 @@ func (v *Vault) createRowKeys(kind string, s CiphertextStore) (*RowKeys, error) 
 		root.Wipe()
 		return nil, err
 	}
-	v.ring.hold(root)
-	return &RowKeys{v, root}, nil
+	return newRowKeys(v, root), nil
 }
 
 // AdoptingRowKeys reads, or makes, the root with which the rows of a database of
@@ -112,20 +118,25 @@ func (k *RowKeys) AuthenticateState(text []byte) ([]byte, error) {
 	return code.Sum(nil), nil
 }
 
-// Organization derives the keys of one organization. They are on the heap: make
+// Organization returns the keys of one organization. They are on the heap: take
 // them for a transaction, and forget them with it.
 func (k *RowKeys) Organization(org string) (*RowKey, error) {
 	if err := k.vault.enter(); err != nil {
 		return nil, err
 	}
 	defer k.vault.leave()
+	var key *RowKey
+	take := func(derived *secret.Bytes) { key = newRowKey(org, derived.Raw()) }
+	if k.known.use(org, take) {
+		return key, nil
+	}
 	derived, err := hkdf.Expand(sha256.New, k.root.Raw(), "latchkey row keys\x00"+org, 3*sha256.Size)
 	if err != nil {
 		return nil, fmt.Errorf("vault: the row keys of %q: %w", org, err)
 	}
-	key := &RowKey{org: org, tags: hmac.New(sha256.New, derived[:32])}
-	key.elements, key.heads = [32]byte(derived[32:64]), [32]byte(derived[64:])
-	clear(derived)
+	keep := k.vault.pool.Of(derived)
+	take(keep)
+	k.known.put(org, keep)
 	return key, nil
 }
 
@@ -142,6 +153,12 @@ type RowKey struct {
 	tags     hash.Hash
 	elements [32]byte
 	heads    [32]byte
+}
+
+func newRowKey(org string, derived []byte) *RowKey {
+	key := &RowKey{org: org, tags: hmac.New(sha256.New, derived[:32])}
+	key.elements, key.heads = [32]byte(derived[32:64]), [32]byte(derived[64:])
+	return key
 }
 
 // RowMark says what a row is, and that this installation wrote it.

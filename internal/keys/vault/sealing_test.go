@@ -338,11 +338,11 @@ func TestRewrapRefusesWhatItCannotOpen(t *testing.T) {
 // The ring is bounded, and what it dropped is read again.
 func TestKeyringIsBounded(t *testing.T) {
 	v, c := openVault(t, masterOf(1))
-	if v.ring.most != maxKeys {
-		t.Errorf("the bound is %d", v.ring.most)
+	if v.ring.data.most != maxKeys {
+		t.Errorf("the bound is %d", v.ring.data.most)
 	}
 	const most = 20
-	v.ring.most = most
+	v.ring.data.most = most
 	shelves := map[string]*memory{}
 	for i := range 5 * most {
 		org := fmt.Sprint("org", i)
@@ -351,7 +351,7 @@ func TestKeyringIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(v.ring.keys); n != most {
+	if n := len(v.ring.data.all); n != most {
 		t.Errorf("%d keys are kept", n)
 	}
 	for org, ciphertexts := range shelves {
@@ -359,7 +359,7 @@ func TestKeyringIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(v.ring.keys); n != most {
+	if n := len(v.ring.data.all); n != most {
 		t.Errorf("%d keys are kept", n)
 	}
 }
@@ -397,12 +397,12 @@ func TestConcurrency(t *testing.T) {
 				_, e3 := own.StoreDerived(fmt.Sprint(worker, "-", round), "s", curve.KeyEd25519, []uint32{uint32(round)})
 				_, e4 := serverKeys.SignBundle([]byte("x"))
 				if worker == 0 {
-					v.ring.mu.Lock() // as if the ring had been full
-					for name, key := range v.ring.keys {
+					v.ring.data.mu.Lock() // as if the ring had been full
+					for name, key := range v.ring.data.all {
 						key.Wipe()
-						delete(v.ring.keys, name)
+						delete(v.ring.data.all, name)
 					}
-					v.ring.mu.Unlock()
+					v.ring.data.mu.Unlock()
 				}
 				if err := errors.Join(e1, e2, e3, e4); err != nil && !errors.Is(err, errClosed) {
 					t.Error(err)

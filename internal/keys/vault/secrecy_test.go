@@ -106,7 +106,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 		for _, sealed := range ciphertexts.items {
 			texts = append(texts, string(sealed))
 		}
-		data := v.ring.keys
+		data := v.ring.data.all
 		secrets := [][]byte{master, key, []byte(words), v.masters[0].key.Raw(), serverKeys.signerKey(), serverKeys.sessionKey(), logKeys.seeds.Raw()[:logSeedSize], logKeys.seeds.Raw()[logSeedSize:]}
 		for _, k := range data {
 			secrets = append(secrets, k.Raw())

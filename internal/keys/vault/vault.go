@@ -90,7 +90,7 @@ func OpenBoth(current, previous Unsealer) (*Vault, *Issuer, error) {
 }
 
 func open(unsealers ...Unsealer) (*Vault, *Issuer, error) {
-	v := &Vault{pool: &secret.Pool{}, ring: keyring{most: maxKeys}, books: sync.OnceValue(mnemonic.Load)}
+	v := &Vault{pool: &secret.Pool{}, ring: keyring{data: kept[ringName]{most: maxKeys}}, books: sync.OnceValue(mnemonic.Load)}
 	for _, u := range unsealers {
 		m, err := v.unsealMaster(u)
 		if err != nil {
