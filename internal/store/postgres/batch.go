@@ -54,8 +54,14 @@ func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error
 	if len(appends) > 0 {
 		b.queueAppends(appends)
 	}
-	for _, i := range changes {
-		b.queueChange(i)
+	for len(changes) > 0 {
+		if t := b.nextChain(changes); len(t.numbers) > 0 {
+			b.queueChain(t)
+			changes = changes[len(t.numbers):]
+			continue
+		}
+		b.queueChange(changes[0])
+		changes = changes[1:]
 	}
 	if barrier {
 		b.Queue(barrierSQL) // last, so that groups take their locks in one order

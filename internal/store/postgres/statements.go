@@ -101,6 +101,48 @@ WITH c AS (
 SELECT at.n, i.id IS NOT NULL
 FROM at LEFT JOIN inserted i ON i.org = at.org AND i.id = at.id`
 
+// chainSQL records the activities of a chain with their items, all or none, by the
+// rules of changeSQL: locked is the organization's row, shared, if everything fits;
+// none is written if an activity of them is recorded. What another transaction inserts
+// in the meantime makes a row too few, and the last column divides by zero. It
+// returns how many organizations it wrote to, the numbers of those that are
+// recorded if nothing else is in the way, and the guard.
+const chainSQL = `
+WITH c AS (
+	SELECT * FROM unnest($3::text[], $4::bigint[], $5::bytea[], $6::text[], $7::text[], $8::bytea[], $9::bytea[])
+		WITH ORDINALITY AS c (id, timestamp_ms, fingerprint, type, status, body, entry, n)
+), claims AS (
+	SELECT * FROM unnest($10::text[], $11::text[], $12::bytea[]) AS i (kind, id, body)
+), locked AS MATERIALIZED (
+	SELECT org FROM organizations WHERE org = $1 AND version = $2
+		AND NOT EXISTS (SELECT 1 FROM claims JOIN items i ON i.org = $1 AND i.kind = claims.kind AND i.id = claims.id)
+		AND NOT EXISTS (SELECT 1 FROM unnest($13::text[], $14::text[], $15::bytea[]) AS f (kind, id, body)
+			LEFT JOIN items i ON i.org = $1 AND i.kind = f.kind AND i.id = f.id AND i.body = f.body WHERE i.id IS NULL)
+	FOR SHARE
+), recorded AS MATERIALIZED (
+	SELECT c.n FROM locked CROSS JOIN c JOIN activities a ON a.org = $1 AND a.id = c.id
+	UNION
+	SELECT c.n FROM locked CROSS JOIN c JOIN activities a
+		ON a.org = $1 AND a.timestamp_ms = c.timestamp_ms AND a.fingerprint = c.fingerprint
+), gate AS MATERIALIZED (
+	SELECT org FROM locked WHERE NOT EXISTS (SELECT 1 FROM recorded)
+), inserted AS (
+	INSERT INTO activities (org, ` + activityColumns + `)
+	SELECT org, ` + activityColumns + ` FROM gate CROSS JOIN c ORDER BY n
+	ON CONFLICT DO NOTHING RETURNING id
+), claimed AS (
+	INSERT INTO items (org, kind, id, body)
+	SELECT org, kind, id, body FROM gate CROSS JOIN claims
+	ON CONFLICT DO NOTHING RETURNING id
+), logged AS (
+	INSERT INTO log_entries (org, activity, body)
+	SELECT org, id, entry FROM gate CROSS JOIN c WHERE entry IS NOT NULL ORDER BY n
+)
+SELECT (SELECT count(*) FROM gate), ARRAY(SELECT n FROM recorded), 1 / (CASE
+	WHEN (SELECT count(*) FROM inserted) = (SELECT count(*) FROM gate) * cardinality($3::text[])
+	AND (SELECT count(*) FROM claimed) = (SELECT count(*) FROM gate) * cardinality($10::text[])
+	THEN 1 ELSE 0 END)`
+
 // changeSQL returns the statement of a commit that changes an organization.
 // Its arguments are the organization, the version, the organizations, kinds,
 // ids and bodies to write, the organizations, kinds and ids to delete, the

@@ -92,6 +92,57 @@ func testFollowsAtOnce(t *testing.T, db store.Driver) {
 	wantVersion(t, db, "org", 1)
 }
 
+// testFollowsTogether: commits that follow each other and are on their way at the same
+// time are told what became of each, and nothing else is stored.
+func testFollowsTogether(t *testing.T, db store.Driver) {
+	const links = 20
+	for _, tt := range []struct {
+		name  string
+		spoil func(c *store.Commit) // what is wrong with the fifth
+		want  error
+	}{
+		{"good", func(*store.Commit) {}, nil},
+		{"recorded", func(c *store.Commit) { c.Activity = activity("recorded before") }, store.ErrRecorded},
+		{"twice", func(c *store.Commit) { c.Activity = activity("by entry 2") }, store.ErrRecorded},
+		{"old", func(c *store.Commit) { c.Version = 7 }, store.ErrConflict},
+		{"elsewhere", func(c *store.Commit) { c.Follows[0].Body = []byte("another") }, store.ErrConflict},
+		{"taken", func(c *store.Commit) { c.Changes[0].ID, c.Follows = "00001", nil }, store.ErrConflict},
+	} {
+		org := "org " + tt.name
+		create(t, db, org)
+		commit(t, db, &store.Commit{Org: org, Version: 1, Activity: activity("recorded before")}, nil)
+		commits, outcomes := make([]*store.Commit, links), make([]error, links)
+		var wait sync.WaitGroup
+		for i := range commits {
+			c := link(org, i+1, fmt.Sprint("entry ", i+1), fmt.Sprint("entry ", i))
+			if i == 4 {
+				tt.spoil(c)
+			}
+			queued := make(chan struct{})
+			c.During = func() { close(queued) }
+			commits[i] = c
+			wait.Go(func() { outcomes[i] = db.Commit(t.Context(), c) })
+			<-queued
+		}
+		wait.Wait()
+		for i, c := range commits {
+			switch err := outcomes[i]; {
+			case i == 4 && tt.want != nil && !errors.Is(err, tt.want) && !errors.Is(err, store.ErrConflict),
+				i > 4 && tt.want != nil && !errors.Is(err, store.ErrConflict),
+				i < 4 && err != nil && !errors.Is(err, store.ErrConflict),
+				tt.want == nil && err != nil:
+				t.Errorf("%s: link %d: %v", tt.name, i+1, err)
+			case err == nil:
+				wantItem(t, db, org, "chain", c.Changes[0].ID, c.Changes[0].Body)
+			case i != 4:
+				wantItem(t, db, org, "chain", c.Changes[0].ID, nil)
+				wantActivity(t, db, org, c.Activity.ID, nil)
+			}
+		}
+		wantVersion(t, db, org, 1)
+	}
+}
+
 // appendLink appends an entry behind the newest, and tries again if another is
 // faster.
 func appendLink(ctx context.Context, db store.Driver, name string) error {

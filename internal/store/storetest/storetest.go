@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Driver) {
 		{"create others at once", testCreateOthersAtOnce},
 		{"items elsewhere", testItemsElsewhere},
 		{"new items", testNewItems},
+		{"follows together", testFollowsTogether},
 		{"get", testGet},
 		{"organizations", testOrganizations},
 		{"kinds", testKinds},
