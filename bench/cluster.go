@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,6 +39,16 @@ type target struct {
 type cluster struct {
 	targets map[string]*target
 	stops   []func()
+	hooks   *httptest.Server // takes webhooks; nil until it is needed
+}
+
+// receiver is the URL of a server that takes every webhook.
+func (c *cluster) receiver() string {
+	if c.hooks == nil {
+		c.hooks = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+		c.stops = append(c.stops, c.hooks.Close)
+	}
+	return c.hooks.URL
 }
 
 func (c *cluster) stop() {
@@ -104,6 +116,11 @@ func (cmd *runCommand) startLatchkey(ctx context.Context, c *cluster, name, prog
 	if t.data, err = workload.Setup(t.child.Host, owners[0], owners[1], owners[2], cmd.Organizations); err != nil {
 		return err
 	}
+	if !l.other { // an older one may have neither limits nor webhooks
+		if err := t.data.SetUpPairs(t.child.Host, withPlain(cmd.Workload), c.receiver()); err != nil {
+			return err
+		}
+	}
 	t.source, t.store = t.data.Source(t.child.Host), processes
 	c.targets[name] = t
 	return nil
@@ -129,7 +146,8 @@ func (l latchkey) writeConfig(listen string) error {
 	}
 	text := fmt.Appendf(nil, "listen: %s\nstore: %q\n", listen, l.store)
 	if !l.other {
-		text = append(text, "timeouts: {lameDuck: 0}\n"...) // no balancer looks
+		// No balancer looks; webhooks come to this program.
+		text = append(text, "timeouts: {lameDuck: 0}\nwebhooks: {allow: [127.0.0.0/8]}\n"...)
 	}
 	return os.WriteFile(l.config(), text, 0o600)
 }

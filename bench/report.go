@@ -10,6 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sys/unix"
+
+	"latchkey/bench/workload"
 )
 
 // report is everything that a run found out; README.md describes its JSON.
@@ -104,6 +106,7 @@ type figure struct {
 
 	OfBaseline *ratio  `json:"ofBaseline,omitzero"`
 	OfOld      *ratio  `json:"ofOld,omitzero"`             // the program of --against
+	OfPlain    *ratio  `json:"ofPlain,omitzero"`           // the workload that it is measured against
 	OfSmallest *ratio  `json:"ofSmallest,omitzero"`        // growth: nil in the smallest
 	OfOne      *spread `json:"ofOneOrganization,omitzero"` // requests per second
 
@@ -149,6 +152,9 @@ func (r *report) finish(all []*series, each time.Duration) {
 		f := newFigure(s)
 		f.OfBaseline = s.to(byRow[s.on(onBaseline)])
 		f.OfOld = s.to(byRow[s.on(s.Target+old)])
+		plain := s.row
+		plain.Workload = workload.Plain(s.Workload)
+		f.OfPlain = s.to(byRow[plain])
 		one := s.row
 		one.Many = false
 		if ratio := s.to(byRow[one]); ratio != nil {

@@ -49,7 +49,7 @@ func (cmd *runCommand) rows() (rows []row) {
 	if len(names) == 0 {
 		names = workload.Standard()
 	}
-	for _, name := range names {
+	for _, name := range withPlain(names) {
 		for _, n := range cmd.Connections {
 			for _, many := range []bool{false, true} {
 				if many && (cmd.Organizations == 0 || !workload.Spreads(name)) {
@@ -65,6 +65,18 @@ func (cmd *runCommand) rows() (rows []row) {
 		}
 	}
 	return rows
+}
+
+// withPlain adds the workloads that others are measured against.
+func withPlain(names []string) (all []string) {
+	for _, name := range names {
+		if plain := workload.Plain(name); plain != "" {
+			all = append(all, plain)
+		}
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // quickRows are the rows of the summary and what they are compared with.

@@ -83,7 +83,7 @@ func One(o *Organization, many []*Organization, size int) *Dataset {
 // long the replies are, by operation.
 func (d *Dataset) ReplySizes(host string) (map[string]int, error) {
 	sizes := map[string]int{}
-	for _, name := range Names() {
+	for _, name := range append(Standard(), ListActivities) {
 		if name == Mix {
 			continue
 		}

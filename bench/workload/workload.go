@@ -36,7 +36,7 @@ func Standard() []string {
 }
 
 // Names are all workloads.
-func Names() []string { return append(Standard(), ListActivities) }
+func Names() []string { return slices.Concat(Standard(), []string{ListActivities}, paired()) }
 
 // Check refuses names that are no workloads.
 func Check(names []string) error {
@@ -50,7 +50,9 @@ func Check(names []string) error {
 
 // Spreads reports whether a workload can be spread over many organizations.
 // Sub-organizations are created in a parent, and a sub-organization is none.
-func Spreads(name string) bool { return name != CreateSubOrganization }
+func Spreads(name string) bool {
+	return name != CreateSubOrganization && !slices.Contains(paired(), name)
+}
 
 // Source makes requests for one server.
 type Source struct {
@@ -68,6 +70,7 @@ type Dataset struct {
 	Growing *Organization // accounts are added
 	Parent  *Organization // sub-organizations are added
 	Many    []*Organization
+	paired  map[string]*Organization // by workload
 
 	turn     atomic.Uint64 // of Many
 	sequence atomic.Uint64 // makes bodies differ
@@ -119,6 +122,8 @@ func (d *Dataset) draft(name string, many bool, i int) *draft {
 		org = d.Many[d.turn.Add(1)%uint64(len(d.Many))]
 	case name == CreateWalletAccounts, name == Mix:
 		org = d.Growing
+	case d.paired[name] != nil:
+		org = d.paired[name]
 	}
 	if name == Mix {
 		name = mixed(i)
@@ -133,9 +138,9 @@ func (d *Dataset) draft(name string, many bool, i int) *draft {
 		return org.whoami()
 	case GetWalletAccount:
 		return org.getWalletAccount()
-	case SignRawPayload:
+	case SignRawPayload, SignWatched:
 		return org.signRawPayload()
-	case SignTransaction:
+	case SignTransaction, SignUnderPolicy, SignUnderLimit:
 		return org.signTransaction(d.sequence.Add(1), org.Member)
 	case CreateWalletAccounts:
 		return org.addAccounts(org.accounts.Add(1), 1, func([]string) {})
