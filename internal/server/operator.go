@@ -79,21 +79,12 @@ func (s *Server) rotate(ctx context.Context, keys *KeyServices) (Rotation, error
 }
 
 // operatorReply writes a result, or why there is none.
-func operatorReply[T any](w http.ResponseWriter, result T, err error) {
-	status := http.StatusOK
-	var body []byte
+func operatorReply(w http.ResponseWriter, result any, err error) {
 	if err != nil {
-		status = http.StatusConflict
-		body, err = json.Marshal(map[string]string{"error": err.Error()})
-	} else {
-		body, err = json.Marshal(result)
+		writeJSON(w, http.StatusConflict, map[string]string{"error": err.Error()})
+		return
 	}
-	if err != nil {
-		status, body = http.StatusInternalServerError, []byte(`{"error":"the reply could not be written"}`)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // who asked may be gone
+	writeJSON(w, http.StatusOK, result)
 }
 
 // ErrNoOperator says that no server listens on the operator's socket.
