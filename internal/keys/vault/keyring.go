@@ -102,6 +102,16 @@ func (r *keyring) wipe() {
 	r.keys, r.own = nil, nil
 }
 
+// Held is how many data keys of organizations are open in memory.
+func (v *Vault) Held() int {
+	v.ring.mu.RLock()
+	defer v.ring.mu.RUnlock()
+	return len(v.ring.keys)
+}
+
+// MemorySize is how many bytes of memory the secrets have.
+func (v *Vault) MemorySize() int { return v.pool.Size() }
+
 // hold remembers a secret that is to be wiped with the ring.
 func (r *keyring) hold(key *secret.Bytes) {
 	r.mu.Lock()
