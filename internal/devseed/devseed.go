@@ -11,14 +11,14 @@ import (
 	"latchkey/internal/ids"
 )
 
-// Seed is a text, or none: its zero value.
-type Seed struct{ text string }
+// Seed is a text, or none: the empty one.
+type Seed string
 
 // Of is the seed of a text.
-func Of(text string) Seed { return Seed{text} }
+func Of(text string) Seed { return Seed(text) }
 
 // Given reports whether there is one.
-func (s Seed) Given() bool { return s.text != "" }
+func (s Seed) Given() bool { return s != "" }
 
 // Private draws private keys for a purpose, until accept takes one: not all 32 bytes
 // are a key of every curve.
@@ -44,7 +44,7 @@ func (s Seed) IDs(purpose string) (next func() string) {
 }
 
 func (s Seed) draw(purpose string) [32]byte {
-	h := hmac.New(sha256.New, []byte("latchkey dev seed\x00"+s.text))
+	h := hmac.New(sha256.New, []byte("latchkey dev seed\x00"+string(s)))
 	h.Write([]byte(purpose))
 	return [32]byte(h.Sum(nil))
 }
