@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean events deliveries limits
+.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean dist dist-test deploy-test events deliveries limits
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -69,9 +69,22 @@ bench: build
 	cd bench && CGO_ENABLED=0 go build -trimpath -buildvcs=false -o ../bin/bench .
 	QUICK='$(QUICK)' scripts/bench $(BENCH)
 
+# A release in dist/: programs, Debian packages, an image, the npm package, a bill of
+# materials, manual and completion, with their sums. The same commit gives the same bytes.
+dist:
+	scripts/dist
+
+# Makes it again and compares, and installs it: docs/releases.md.
+dist-test: dist
+	scripts/dist-test
+
+# Runs, or has checked, what deploy/ holds: docs/deployment.md.
+deploy-test: build
+	scripts/deploy-test
+
 # The benchmarks of single packages.
 microbench:
 	go test -run '^$$' -bench . -benchmem ./...
 
 clean:
-	rm -rf bin
+	rm -rf bin dist

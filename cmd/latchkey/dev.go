@@ -2,19 +2,24 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"latchkey/client"
+	"latchkey/internal/devseed"
 	"latchkey/internal/domain"
 	"latchkey/internal/ids"
 	"latchkey/internal/request/engine"
@@ -29,6 +34,10 @@ type devCommand struct {
 	Listen string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on; port 0 picks a free one. Default: ${default}."`
 	Data   string `default:"./latchkey-data" placeholder:"DIR" help:"Folder for everything that the server keeps. Default: ${default}."`
 	Store  string `placeholder:"URL" help:"Store: sqlite:PATH or postgres://…. Default: SQLite inside the data folder."`
+
+	Seed     string `placeholder:"TEXT" help:"Make the organization, its ids and the keys in dev.json from this text: a new folder gets the same ones each time. Who knows the text knows the keys, so it is for loopback only."`
+	UntilEOF bool   `name:"until-eof" help:"Stop also when standard input ends: the server then ends with the program that started it, however that ends."`
+	Remove   bool   `help:"Remove the data folder at the end. It must not exist yet."`
 
 	Witness []string `sep:"none" placeholder:"URL=VKEY" help:"Witness that cosigns checkpoints of the log: its address and a verifier key of it, or @FILE with some, one a line. May be repeated."`
 }
@@ -45,11 +54,25 @@ type devFile struct {
 }
 
 // Run serves until a signal comes.
-func (cmd devCommand) Run(ctx context.Context) error {
+func (cmd devCommand) Run(ctx context.Context) (err error) {
+	if cmd.UntilEOF {
+		// Whoever read what is printed here may be gone, too: that must not end the
+		// server before it has cleaned up.
+		signal.Ignore(syscall.SIGPIPE)
+	}
+	if cmd.Remove {
+		if _, err := os.Lstat(cmd.Data); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("--remove removes the data folder at the end, but %s is there already: name one that does not exist", cmd.Data)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(cmd.Data)) }()
+	}
 	c := config.Default()
 	c.Listen, c.Store, c.Log.Format, c.Timeouts.LameDuck = cmd.Listen, cmd.Store, "text", 0
 	c.Limits.Rate = config.Rate{}
-	c.Dev = config.Dev{Folder: cmd.Data, FramesBeside: true, Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true, LoopbackWebhooks: true}
+	c.Dev = config.Dev{
+		Seed:   devseed.Of(cmd.Seed),
+		Folder: cmd.Data, FramesBeside: true, Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true, LoopbackWebhooks: true,
+	}
 	if c.Store == "" {
 		c.Store = dataStore(cmd.Data)
 	}
@@ -67,6 +90,8 @@ func (cmd devCommand) Run(ctx context.Context) error {
 	defer bound.Close()
 	if bound.Loopback() {
 		c.AuthProxy.Limits = config.AuthProxyLimits{}
+	} else if cmd.Seed != "" {
+		return fmt.Errorf("--seed makes keys that everyone knows who knows the text, and %s can be reached from other machines: listen on 127.0.0.1, or leave --seed out", cmd.Listen)
 	}
 	log, _ := server.NewLogger(os.Stderr, c.Log)
 	s, keys, err := openKeys(ctx, &c, log)
@@ -106,10 +131,7 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server
 	// The file is written before the organization is created: whenever a crash
 	// comes, the next start has the key of the organization that it finds. And it is written when the address is known, because scripts wait
 	// for it.
-	file, err := readDevFile(cmd.Data)
-	if errors.Is(err, fs.ErrNotExist) {
-		file, err = newDevFile()
-	}
+	file, err := cmd.devFile(c.Dev.Seed)
 	if err != nil {
 		return err
 	}
@@ -118,10 +140,10 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server
 	if err := file.write(cmd.Data); err != nil {
 		return err
 	}
-	if err := file.ensureOrganization(ctx, s); err != nil {
+	if err := file.ensureOrganization(ctx, s, c.Dev.Seed); err != nil {
 		return err
 	}
-	if err := file.writePages(ctx, srv, s, cmd.Data); err != nil {
+	if err := file.writePages(ctx, srv, s, cmd.Data, c.Dev.Seed); err != nil {
 		return err
 	}
 	if !srv.Loopback() {
@@ -133,6 +155,15 @@ func (cmd devCommand) serve(ctx context.Context, c *config.Config, bound *server
 		return err
 	}
 	cmd.greet(c, file, address, srv.FramesURL())
+	if cmd.UntilEOF {
+		var stop func()
+		ctx, stop = context.WithCancel(ctx)
+		defer stop()
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin) // an error ends it, too
+			stop()
+		}()
+	}
 	return srv.Run(ctx)
 }
 
@@ -162,27 +193,62 @@ func dataMasterKey(dir string) string { return "file:" + filepath.Join(dir, "mas
 
 func devPath(dir string) string { return filepath.Join(dir, "dev.json") }
 
+// devFile reads the file of the data folder, or begins a new one.
+func (cmd devCommand) devFile(seed devseed.Seed) (*devFile, error) {
+	file, err := readDevFile(cmd.Data)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isNew {
+		return nil, err
+	}
+	if !seed.Given() && !isNew {
+		return file, nil
+	}
+	made, err := newDevFile(seed)
+	if err != nil {
+		return nil, err
+	}
+	if isNew {
+		return made, nil
+	}
+	if file.OrganizationID != made.OrganizationID {
+		return nil, fmt.Errorf("%s has an organization that --seed %q did not make: name a new folder with --data, or leave --seed out", cmd.Data, cmd.Seed)
+	}
+	return file, nil
+}
+
 // ensureOrganization creates the organization unless the store holds it.
-func (f *devFile) ensureOrganization(ctx context.Context, s *store.Store) error {
+func (f *devFile) ensureOrganization(ctx context.Context, s *store.Store, seed devseed.Seed) error {
 	if err := engine.Exists(ctx, s, f.OrganizationID); !errors.Is(err, store.ErrNoOrganization) {
 		return err
+	}
+	keyID := ids.New()
+	if seed.Given() {
+		keyID = seed.IDs("API key")()
 	}
 	return engine.CreateOrganization(ctx, s, engine.NewOrganization{
 		OrganizationID: f.OrganizationID, OrganizationName: "Development",
 		UserID: f.UserID, UserName: "Root user",
-		APIKeyID: ids.New(), APIKeyName: "Development key",
+		APIKeyID: keyID, APIKeyName: "Development key",
 		PublicKey: f.APIPublicKey, KeyType: domain.CredentialP256,
 	}, true, time.Now())
 }
 
-func newDevFile() (*devFile, error) {
+func newDevFile(seed devseed.Seed) (*devFile, error) {
+	organization, user := ids.New(), ids.New()
 	key, err := client.GenerateKey(client.P256)
+	if seed.Given() {
+		organization, user = seed.IDs("organization")(), seed.IDs("user")()
+		err = seed.Private("API key", func(private [32]byte) (err error) {
+			key, err = client.ParsePrivateKey(client.P256, hex.EncodeToString(private[:]))
+			return err
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
 	private, _, _ := strings.Cut(key.KeyFile(), ":")
 	return &devFile{
-		OrganizationID: ids.New(), UserID: ids.New(),
+		OrganizationID: organization, UserID: user,
 		APIPublicKey: key.PublicKey(), APIPrivateKey: private,
 	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"latchkey/client"
+	"latchkey/internal/devseed"
 	"latchkey/internal/domain"
 	"latchkey/internal/server"
 	"latchkey/internal/store"
@@ -39,13 +40,13 @@ type framesFile struct {
 
 // writePages enables the auth proxy of the development organization, unless it has
 // one, also one that was disabled, and writes what pages need of it and of frames.
-func (f *devFile) writePages(ctx context.Context, srv *server.Server, s *store.Store, dir string) error {
+func (f *devFile) writePages(ctx context.Context, srv *server.Server, s *store.Store, dir string, seed devseed.Seed) error {
 	proxy, err := f.authProxy(ctx, s)
 	if err != nil {
 		return err
 	}
 	if proxy == nil {
-		reply, err := f.enableAuthProxy(ctx, srv)
+		reply, err := f.enableAuthProxy(ctx, srv, seed)
 		if err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func (f *devFile) authProxy(ctx context.Context, s *store.Store) (proxy *domain.
 }
 
 // enableAuthProxy submits the activity as the root user, whose key the file has.
-func (f *devFile) enableAuthProxy(ctx context.Context, srv *server.Server) (reply []byte, err error) {
+func (f *devFile) enableAuthProxy(ctx context.Context, srv *server.Server, seed devseed.Seed) (reply []byte, err error) {
 	key, err := client.ParsePrivateKey(client.P256, f.APIPrivateKey)
 	if err != nil {
 		return nil, err
@@ -96,5 +97,9 @@ func (f *devFile) enableAuthProxy(ctx context.Context, srv *server.Server) (repl
 	if err != nil {
 		return nil, err
 	}
-	return srv.Submit(ctx, "enable_auth_proxy", http.Header{name: {value}}, body)
+	var newID func() string
+	if seed.Given() {
+		newID = seed.IDs("auth proxy")
+	}
+	return srv.Submit(ctx, "enable_auth_proxy", http.Header{name: {value}}, body, newID)
 }

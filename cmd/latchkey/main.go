@@ -22,6 +22,8 @@ import (
 // version is set by the build.
 var version = "development"
 
+const about = "Self-hosted wallet and access control."
+
 type commands struct {
 	Dev     devCommand     `cmd:"" help:"Run a complete server for development, with an organization and a key ready to use."`
 	Serve   serveCommand   `cmd:"" help:"Run a production server from a config file."`
@@ -51,6 +53,7 @@ type commands struct {
 
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands, flags and operations in a shell."`
 	Complete   completeCommand   `cmd:"" name:"__complete" hidden:"" help:"What a completion script asks."`
+	Manual     manualCommand     `cmd:"" name:"__man" hidden:"" help:"Write the pages of the manual."`
 }
 
 func main() { os.Exit(run()) }
@@ -64,7 +67,7 @@ func run() int {
 	defer stop()
 	var c commands
 	parser := kong.Must(&c, kong.Name("latchkey"),
-		kong.Description("Self-hosted wallet and access control."),
+		kong.Description(about),
 		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	command, err := parser.Parse(arguments(os.Args[1:]))
 	if err != nil {

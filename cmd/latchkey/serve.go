@@ -13,6 +13,7 @@ import (
 	"latchkey/internal/server"
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
+	"latchkey/internal/supervisor"
 )
 
 type serveCommand struct {
@@ -24,6 +25,7 @@ func (cmd serveCommand) Run(ctx context.Context) error {
 	// From the first moment on, lest it ends the server.
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
+	watch := newWatched(supervisor.FromEnvironment())
 	c, err := config.Load(cmd.Config)
 	if err != nil {
 		return err
@@ -34,15 +36,19 @@ func (cmd serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer bound.Close()
-	seal, err := bound.Unseal(ctx, log)
+	defer watch.begin(ctx)()
+	seal, err := bound.Unseal(ctx, log, func() { watch.Ready("sealed: waiting for shares") })
 	if err != nil {
 		return err
 	}
+	opened := watch.Waiting("opening the database")
 	s, err := server.OpenConfigured(ctx, c, log)
+	opened()
 	if err != nil {
 		return err
 	}
 	return errors.Join(cmd.serve(ctx, c, bound, s, seal, log, func(ctx context.Context, srv *server.Server) {
+		watch.serving(ctx, srv, c)
 		srv.ReloadOn(ctx, reload, cmd.Config, level)
 	}), s.Close())
 }

@@ -17,6 +17,15 @@ func New() string {
 	return uuid.Must(uuid.NewV7()).String()
 }
 
+// At returns the UUIDv7 of a millisecond with these random bits, of which some give
+// way to the version and the variant.
+func At(ms int64, random [10]byte) string {
+	id := uuid.UUID(append([]byte{byte(ms >> 40), byte(ms >> 32), byte(ms >> 24), byte(ms >> 16), byte(ms >> 8), byte(ms)}, random[:]...))
+	id[6] = id[6]&0x0f | 0x70
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
+}
+
 // First returns the id before which no id of this millisecond, or of a later
 // one, comes: a cursor for what was made since.
 func First(ms int64) string {

@@ -18,6 +18,7 @@ import (
 type growth struct {
 	mu      sync.Mutex
 	end     domain.LogPlace
+	at      time.Time // when that was seen
 	changed chan struct{}
 }
 
@@ -32,6 +33,14 @@ func (l *Ledger) Grown() (domain.LogPlace, <-chan struct{}) {
 	return l.growth.end, l.growth.changed
 }
 
+// Seen is how many entries the log had when this server saw it grow last, and when that
+// was; nothing before the first time.
+func (l *Ledger) Seen() (entries int64, at time.Time) {
+	l.growth.mu.Lock()
+	defer l.growth.mu.Unlock()
+	return l.growth.end.Index, l.growth.at
+}
+
 // notice is called with what was found at the end of the log.
 func (l *Ledger) notice(end domain.LogPlace) {
 	l.growth.mu.Lock()
@@ -39,7 +48,7 @@ func (l *Ledger) notice(end domain.LogPlace) {
 	if end == l.growth.end {
 		return
 	}
-	l.growth.end = end
+	l.growth.end, l.growth.at = end, l.Now()
 	if l.growth.changed != nil {
 		close(l.growth.changed)
 		l.growth.changed = nil

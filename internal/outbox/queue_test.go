@@ -196,7 +196,7 @@ const testLease = time.Minute
 // outbox makes the outbox of one server; how sends a message.
 func (q *queue) outbox(how func(ctx context.Context) error) *Outbox {
 	return New(Config{
-		Store: q.store, Keys: q.keys, Log: slog.New(slog.NewJSONHandler(q, nil)), Metrics: api.NewMetrics(),
+		Store: q.store, Keys: q.keys, Log: slog.New(slog.NewJSONHandler(q, nil)), Metrics: api.NewMetrics(api.Sources{}),
 		Now: q.now, Poll: 10 * time.Millisecond, Lease: testLease, StoreTimeout: testkit.Patience,
 		Router: &notify.Router{Now: q.now, Mail: sender(func(ctx context.Context, m *notify.Message) error {
 			q.mu.Lock()

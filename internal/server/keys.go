@@ -94,7 +94,15 @@ func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Con
 		return err
 	}
 	installation := ids.New()
+	if seed := c.Dev.Seed; seed.Given() {
+		installation = seed.IDs("installation")()
+	}
 	err = s.Instance(ctx, func(tx *store.Tx) (err error) {
+		if c.Dev.Seed.Given() {
+			if err := keys.Vault.SeedServerKeys(tx.Ciphertexts(), c.Dev.Seed); err != nil {
+				return err
+			}
+		}
 		if keys.ServerKeys, err = keys.Vault.LoadOrCreateServerKeys(tx.Ciphertexts()); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func (s *Server) reload(file string, level *slog.LevelVar) (restart []string, er
 	}
 	was.Log.Format, was.Log.Level = now.Log.Format, now.Log.Level
 	if !reflect.DeepEqual(was.Log, now.Log) {
-		restart = append(restart, "log.state, log.origin, log.quorum or log.witnesses")
+		restart = append(restart, "log.requestIds, log.state, log.origin, log.quorum or log.witnesses")
 	}
 	was.Log, was.Limits, was.AuthProxy.Limits = now.Log, now.Limits, now.AuthProxy.Limits
 	return append(config.Differences(&was, &now), restart...), nil

@@ -31,8 +31,8 @@ const (
 
 // Unseal opens the seal of the master key; nil if it is in none. If no recipient
 // opens it by itself, and a group of people is one, the server stays sealed: it
-// answers, and waits until enough of them have handed in their shares.
-func (b *Bound) Unseal(ctx context.Context, log *slog.Logger) (*sealfile.Opened, error) {
+// answers, calls waiting, and waits until enough of them have handed in their shares.
+func (b *Bound) Unseal(ctx context.Context, log *slog.Logger, waiting func()) (*sealfile.Opened, error) {
 	if _, sealed := sealPath(b.config); !sealed {
 		return nil, nil
 	}
@@ -50,6 +50,7 @@ func (b *Bound) Unseal(ctx context.Context, log *slog.Logger) (*sealfile.Opened,
 		return nil, fmt.Errorf("masterKey: %w", why)
 	}
 	log.Warn("the server is sealed: run latchkey unseal once for each share", "reason", why.Error(), "socket", b.config.Operator.Socket)
+	waiting()
 	return b.wait(ctx, &sealed{gathering: gathering, log: log, opened: make(chan *sealfile.Opened, 1)})
 }
 

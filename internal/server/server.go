@@ -115,7 +115,10 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	}
 	srv := &Server{config: c, log: log, store: s, vault: keys.Vault, after: time.After, refused: make(chan struct{})}
 	srv.certificate.Store(b.certificate)
-	metrics := api.NewMetrics()
+	metrics := api.NewMetrics(api.Sources{
+		Version: version, Pool: s.Pool, Log: func() (int64, time.Time) { return srv.ledger.Seen() },
+		DataKeys: keys.Vault.Held, VaultMemory: keys.Vault.MemorySize,
+	})
 	s.OnFinding(func(f store.Finding) {
 		metrics.IntegrityFailure()
 		log.Error("a stored record is not used; see docs/integrity.md",
@@ -154,7 +157,7 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 		MaxBody: c.Limits.Body, MaxHeader: c.Limits.Header,
 		Timeout:        c.Timeouts.Request,
 		Rate:           api.Rate(c.Limits.Rate),
-		TrustedProxies: c.TrustedProxies, Now: time.Now,
+		TrustedProxies: c.TrustedProxies, RequestIDs: c.Log.RequestIDs, Now: time.Now,
 		ServeMetrics: c.Metrics.Listen == "",
 	})
 	srv.address = b.listeners[0].Addr().(*net.TCPAddr)

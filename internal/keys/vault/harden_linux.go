@@ -13,7 +13,11 @@ import (
 // stop.
 func Harden() error {
 	var problems []error
-	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+	// Where the call is forbidden, as in the unit of the Debian package, the supervisor
+	// has set the limit already.
+	var limit unix.Rlimit
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &limit); err != nil &&
+		(unix.Getrlimit(unix.RLIMIT_CORE, &limit) != nil || limit != unix.Rlimit{}) {
 		problems = append(problems, fmt.Errorf("vault: core dumps stay possible: %w", err))
 	}
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {

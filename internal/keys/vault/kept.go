@@ -47,6 +47,12 @@ func (k *kept[K]) put(name K, s *secret.Bytes) {
 	k.all[name] = s
 }
 
+func (k *kept[K]) count() int {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return len(k.all)
+}
+
 // Wipe forgets all.
 func (k *kept[K]) Wipe() {
 	k.mu.Lock()

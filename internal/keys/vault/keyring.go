@@ -77,6 +77,12 @@ func (r *keyring) wipe() {
 	r.own = nil
 }
 
+// Held is how many data keys of organizations are open in memory.
+func (v *Vault) Held() int { return v.ring.data.count() }
+
+// MemorySize is how many bytes of memory the secrets have.
+func (v *Vault) MemorySize() int { return v.pool.Size() }
+
 // hold remembers secrets that are to be wiped with the ring.
 func (r *keyring) hold(s interface{ Wipe() }) {
 	r.mu.Lock()

@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 
+	"latchkey/internal/devseed"
 	"latchkey/internal/keys/curve"
 	"latchkey/internal/keys/vault/internal/hd"
 	"latchkey/internal/keys/vault/internal/secret"
@@ -57,16 +59,52 @@ func (v *Vault) LoadOrCreateServerKeys(s CiphertextStore) (*ServerKeys, error) {
 	return i, nil
 }
 
+// SeedServerKeys makes the keys of a development server from a seed, unless there are
+// some: pages in which they are built in stay good for its next start.
+func (v *Vault) SeedServerKeys(s CiphertextStore, seed devseed.Seed) error {
+	if err := v.enter(); err != nil {
+		return err
+	}
+	defer v.leave()
+	d := &sealedStore{vault: v, org: Instance, ciphertexts: s}
+	if _, err := d.sealing(); err != nil {
+		return err
+	}
+	keys, err := d.get(kindServerKeys, "")
+	if err == nil && keys == nil {
+		keys, err = d.storeIdentity(func(n int, into []byte) error {
+			return seed.Private("server key "+strconv.Itoa(n), func(private [32]byte) error {
+				copy(into, private[:])
+				_, err := hd.Public(curve.KeyP256, into)
+				return err
+			})
+		})
+	}
+	if err == nil {
+		keys.Wipe()
+	}
+	return err
+}
+
 func (s *sealedStore) createIdentity() (*secret.Bytes, error) {
+	return s.storeIdentity(func(_ int, into []byte) error {
+		private, _, err := s.vault.randomKey(curve.KeyP256)
+		if err == nil {
+			copy(into, private.Raw())
+			private.Wipe()
+		}
+		return err
+	})
+}
+
+// storeIdentity stores two keys, each of which make writes into its place.
+func (s *sealedStore) storeIdentity(make func(n int, into []byte) error) (*secret.Bytes, error) {
 	keys := s.vault.pool.New(2 * privateSize)
 	for n := range 2 {
-		private, _, err := s.vault.randomKey(curve.KeyP256)
-		if err != nil {
+		if err := make(n, keys.Raw()[n*privateSize:][:privateSize]); err != nil {
 			keys.Wipe()
 			return nil, err
 		}
-		copy(keys.Raw()[n*privateSize:], private.Raw())
-		private.Wipe()
 	}
 	if err := s.put(kindServerKeys, "", keys); err != nil {
 		keys.Wipe()

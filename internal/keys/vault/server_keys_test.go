@@ -10,6 +10,8 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"latchkey/internal/devseed"
 )
 
 func publicOf(t testing.TB, text string) *ecdsa.PublicKey {
@@ -27,6 +29,37 @@ func verifyRaw(key *ecdsa.PublicKey, digest [32]byte, raw []byte) bool {
 	}
 	r, s := new(big.Int).SetBytes(raw[:32]), new(big.Int).SetBytes(raw[32:])
 	return ecdsa.Verify(key, digest[:], r, s)
+}
+
+// TestSeededIdentity: a seed makes the same keys each time, and replaces none.
+func TestSeededIdentity(t *testing.T) {
+	seeded := func(text string, master byte, ciphertexts CiphertextStore) *ServerKeys {
+		t.Helper()
+		v, _ := openVault(t, masterOf(master))
+		if err := v.SeedServerKeys(ciphertexts, devseed.Of(text)); err != nil {
+			t.Fatal(err)
+		}
+		keys, err := v.LoadOrCreateServerKeys(ciphertexts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	kept := newMemory()
+	first := seeded("a", 1, kept)
+	for name, same := range map[string]*ServerKeys{"another store": seeded("a", 2, newMemory()), "the same store": seeded("b", 1, kept)} {
+		if same.SignerPublicKey() != first.SignerPublicKey() || same.SessionPublicKey() != first.SessionPublicKey() {
+			t.Errorf("%s has other keys", name)
+		}
+	}
+	other := seeded("b", 1, newMemory())
+	if other.SignerPublicKey() == first.SignerPublicKey() || first.SignerPublicKey() == first.SessionPublicKey() {
+		t.Error("two keys are the same")
+	}
+	data := sha256.Sum256([]byte("data"))
+	if signature, err := first.SignToken([]byte("data")); err != nil || !verifyRaw(publicOf(t, first.SignerPublicKey()), data, signature) {
+		t.Errorf("a seeded key does not sign: %v", err)
+	}
 }
 
 func TestIdentity(t *testing.T) {

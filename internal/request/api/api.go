@@ -60,7 +60,9 @@ type Config struct {
 	Rate Rate // at first; see SetBounds
 	// TrustedProxies are the peers whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
-	Now            func() time.Time
+	// RequestIDs gives each request an id, in its reply and in the log.
+	RequestIDs bool
+	Now        func() time.Time
 }
 
 // Server answers requests. Make it with New.
@@ -166,6 +168,11 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 	defer s.Metrics.begin()()
 
 	source, certain := s.clientIP(r)
+	client := ""
+	if source.IsValid() {
+		client = source.String()
+	}
+	requestID := s.requestID(w, r)
 	address, network := addressKey(source), networkOf(source)
 	if !certain {
 		source = netip.Addr{}
@@ -190,13 +197,19 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 
 	took := time.Since(start)
 	s.Metrics.observe(operation, reply.Status, took)
+	if event.Status != "" {
+		s.Metrics.answered(event.Status)
+	}
 	level := slog.LevelInfo
 	if event.Warning != "" {
 		level = slog.LevelWarn
 	}
 	about := []slog.Attr{
 		slog.String("operation", operation), slog.String("organization", event.OrganizationID),
-		slog.String("user", event.UserID), slog.String("activity", event.ActivityID),
+		slog.String("user", event.UserID), slog.String("activity", event.ActivityID), slog.String("client", client),
+	}
+	if requestID != "" {
+		about = append(about, slog.String("request", requestID))
 	}
 	s.Log.LogAttrs(r.Context(), level, cmp.Or(event.Warning, "request"), append(slices.Clone(about),
 		slog.String("outcome", outcome(err, event)), slog.Int("status", reply.Status),

@@ -11,24 +11,27 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"latchkey/internal/domain"
+	"latchkey/internal/store"
 	"latchkey/internal/webhook"
 )
 
 // Metrics counts requests and messages. Its labels are closed sets: operations
 // of the catalog, HTTP statuses, and what became of a message.
 type Metrics struct {
-	registry *prometheus.Registry
-	requests *prometheus.CounterVec
-	duration *prometheus.HistogramVec
-	inFlight prometheus.Gauge
-	underWay atomic.Int64 // the same number
-	messages *prometheus.CounterVec
-	waiting  prometheus.Gauge
-	damaged  prometheus.Counter
-	locked   prometheus.Gauge
-	refused  prometheus.Gauge
-	witness  *prometheus.CounterVec
-	webhooks struct {
+	registry   *prometheus.Registry
+	requests   *prometheus.CounterVec
+	duration   *prometheus.HistogramVec
+	inFlight   prometheus.Gauge
+	underWay   atomic.Int64 // the same number
+	messages   *prometheus.CounterVec
+	waiting    prometheus.Gauge
+	damaged    prometheus.Counter
+	locked     prometheus.Gauge
+	refused    prometheus.Gauge
+	witness    *prometheus.CounterVec
+	activities *prometheus.CounterVec
+	webhooks   struct {
 		deliveries *prometheus.CounterVec
 		endpoints  *prometheus.GaugeVec
 	}
@@ -43,8 +46,20 @@ const (
 	delivered = "delivered" // of an event to a webhook endpoint
 )
 
+// Sources are asked when the metrics are: what has a number already is not counted a
+// second time.
+type Sources struct {
+	Version string
+	Pool    func() store.Pool
+	// Log is how many entries the log has, and when it was seen to grow last.
+	Log func() (entries int64, grown time.Time)
+	// DataKeys is how many data keys the vault has open, VaultMemory the bytes of
+	// memory that its secrets have.
+	DataKeys, VaultMemory func() int
+}
+
 // NewMetrics makes the counters.
-func NewMetrics() *Metrics {
+func NewMetrics(s Sources) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -77,6 +92,17 @@ func NewMetrics() *Metrics {
 		Name: "latchkey_witness_failures_total", Help: "Checkpoints that a witness did not cosign: it was unavailable, its signature was wrong, or it saw a fork.",
 	}, []string{"witness", "reason"})
 	m.locked.Set(1)
+	m.activities = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "latchkey_activities_total", Help: "Answers to submitted activities, by what has become of the activity.",
+	}, []string{"outcome"})
+	for _, status := range activityOutcomes {
+		m.activities.WithLabelValues(outcomeLabel(status))
+	}
+	// So that both are there before the first request.
+	m.requests.WithLabelValues("unknown", "404")
+	m.duration.WithLabelValues("unknown")
+	m.registry.MustRegister(m.activities)
+	m.registry.MustRegister(s.collectors()...)
 	m.webhooks.deliveries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "latchkey_webhook_deliveries_total", Help: "Attempts of this server to deliver an event to a webhook endpoint: delivered, or failed.",
 	}, []string{"outcome"})
@@ -116,6 +142,11 @@ func (m *Metrics) Busy() bool { return m.underWay.Load() >= int64(runtime.GOMAXP
 func (m *Metrics) observe(operation string, status int, took time.Duration) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Inc()
 	m.duration.WithLabelValues(operation).Observe(took.Seconds())
+}
+
+// answered counts an answer to a submitted activity.
+func (m *Metrics) answered(status domain.ActivityStatus) {
+	m.activities.WithLabelValues(outcomeLabel(status)).Inc()
 }
 
 // IntegrityFailure counts a record that was not used.

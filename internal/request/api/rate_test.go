@@ -26,7 +26,7 @@ func rateServer(t *testing.T, trusted ...string) (url string, clock *atomic.Int6
 	catalog := ops.Catalog()
 	c := api.Config{
 		Engine: engine.New(engine.Config{Catalog: catalog, Now: time.Now}), Catalog: catalog,
-		Log: slog.New(slog.DiscardHandler), Metrics: api.NewMetrics(),
+		Log: slog.New(slog.DiscardHandler), Metrics: api.NewMetrics(api.Sources{}),
 		MaxBody: 1 << 20, MaxHeader: 1 << 14, Timeout: patience,
 		Rate: api.Rate{Address: 10}, Now: func() time.Time { return time.Unix(0, clock.Load()) },
 	}

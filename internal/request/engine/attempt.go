@@ -29,7 +29,8 @@ type attempt struct {
 	ctx        context.Context
 	event      *Event
 	address    netip.Addr
-	home, tx   *store.Tx // of the caller's organization, and of the one that is acted in
+	newID      func() string // nil: as always
+	home, tx   *store.Tx     // of the caller's organization, and of the one that is acted in
 	submission *submission
 	who        *principal
 	// supposedUse is what velocity controls are supposed to have used; nil: what
@@ -313,11 +314,15 @@ func (t *attempt) execute(a *domain.Activity, intent *activity.Intent, ruling *d
 			return nil, err
 		}
 	}
+	newID := ids.New
+	if t.newID != nil {
+		newID = t.newID
+	}
 	return intent.Exec(t.ctx, ruling, activity.Env{
 		Tx: t.tx, ServerKeys: t.ServerKeys, ActivityID: a.ID,
 		UserID: a.Submitter().UserID, VerifiedBy: a.Submitter().VerifiedBy, CredentialType: kind, Credential: credential, Home: a.DecidedBy,
 		Address: t.address,
-		Now:     now, NewID: ids.New, Limits: *t.limits.Load(), Claims: a.Claims, Outbox: t.Outbox, Webhooks: t.Webhooks, ConsoleURL: t.ConsoleURL, Catalog: t.Catalog,
+		Now:     now, NewID: newID, Limits: *t.limits.Load(), Claims: a.Claims, Outbox: t.Outbox, Webhooks: t.Webhooks, ConsoleURL: t.ConsoleURL, Catalog: t.Catalog,
 		Origins: func() ([]string, error) {
 			org, err := t.tx.Organization()
 			if err != nil {

@@ -108,6 +108,8 @@ type Request struct {
 	// Admit, if not nil, is asked once it is proven who sends the request, and
 	// may refuse it.
 	Admit func(userID string) error
+	// NewID, if not nil, makes the ids of what the activity creates.
+	NewID func() string
 	// Event collects what the log says about the request.
 	Event *Event
 }
@@ -174,7 +176,7 @@ func (e *Engine) submit(ctx context.Context, endpoint *activity.Endpoint, versio
 	look := !submission.fresh || submission.tokenErr != nil
 	err = e.updateWithHome(ctx, caller, func(home, tx *store.Tx) error {
 		defer func() { look = true }()
-		t := &attempt{Engine: e, ctx: ctx, event: r.Event, address: r.Address, home: home, tx: tx, submission: submission}
+		t := &attempt{Engine: e, ctx: ctx, event: r.Event, address: r.Address, newID: r.NewID, home: home, tx: tx, submission: submission}
 		if t.who, err = caller.identify(home); err != nil {
 			return err
 		}

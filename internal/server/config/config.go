@@ -16,6 +16,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"latchkey/internal/devseed"
 )
 
 // Config is everything the file can set, and Dev, which it cannot. Paths are
@@ -89,6 +91,8 @@ func (t TLS) Enabled() bool { return t.Certificate != "" }
 type Log struct {
 	Format string
 	Level  string
+	// RequestIDs gives each request an id, in its reply and in the log.
+	RequestIDs bool
 	// State is the file in which the server remembers, outside of the database,
 	// which database is its own; empty: beside the master key (see package
 	// server).
@@ -239,6 +243,8 @@ type Webhooks struct {
 // Dev is what `latchkey dev` sets. No file can: each of them would be a hole in
 // a server that others can reach.
 type Dev struct {
+	// Seed is what the server's own keys and ids follow from, if it is given.
+	Seed devseed.Seed `json:"-"`
 	// Folder holds the key of the development user, which the console may fetch.
 	Folder string
 	// FramesBeside has frames at the next free port after the interface's.

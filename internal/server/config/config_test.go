@@ -343,7 +343,7 @@ func TestStoreProblems(t *testing.T) {
 		{"store misspelt", "store: {urls: postgres://u:hunter2@h/d}", `f.yaml:1:9: unknown key "store.urls"; the nearest known key is "store.url"`},
 		{"store replica", "store: {url: 'sqlite:x.db', durability: replica}", `f.yaml:1:1: store.durability is replica, which SQLite cannot do: set store.url to postgres://…, or durability to local`},
 		{"store as another setting", "listen: postgres://u:hunter2@h/d", `f.yaml:1:9: listen must be an address such as 127.0.0.1:8080, not a URL`},
-		{"store as a key", "log:\n  postgres://u:hunter2@h/d: x", `f.yaml:2:3: unknown key (not a plain name); known here: format, level, origin, quorum, state, witnesses`},
+		{"store as a key", "log:\n  postgres://u:hunter2@h/d: x", `f.yaml:2:3: unknown key (not a plain name); known here: format, level, origin, quorum, requestIds, state, witnesses`},
 	})
 }
 

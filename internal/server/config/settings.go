@@ -54,6 +54,8 @@ func settings(p *parser, c *Config) map[string]setting {
 			"level":  {set: p.oneOf(&c.Log.Level, "debug", "info", "warn", "error")},
 			"state":  {set: p.path(&c.Log.State, "a file")},
 
+			"requestIds": {set: p.yesNo(&c.Log.RequestIDs)},
+
 			"origin":    {set: p.logName(&c.Log.Origin)},
 			"quorum":    {set: p.witnessCount(&c.Log.Quorum)},
 			"witnesses": {set: p.witnesses(&c.Log.Witnesses)},

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"latchkey/internal/store"
 )
 
 const (
@@ -125,6 +127,7 @@ func (r *reader) version(org string) (int64, error) {
 type readers struct {
 	free   chan *reader
 	n      int
+	waits  store.Waiting
 	closed chan struct{}
 	once   sync.Once
 }
@@ -150,13 +153,9 @@ func (p *readers) do(ctx context.Context, fn func(*reader) error) error {
 	if p.isClosed() {
 		return ErrClosed
 	}
-	var r *reader
-	select {
-	case r = <-p.free:
-	case <-p.closed:
-		return ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
+	r, err := p.borrow(ctx)
+	if err != nil {
+		return err
 	}
 	defer func() { p.free <- r }()
 	if r.conn == nil {
@@ -165,6 +164,34 @@ func (p *readers) do(ctx context.Context, fn func(*reader) error) error {
 		}
 	}
 	return fn(r)
+}
+
+// borrow waits for a reader that is free.
+func (p *readers) borrow(ctx context.Context) (*reader, error) {
+	select {
+	case r := <-p.free:
+		return r, nil
+	default:
+	}
+	defer p.waits.Begin()()
+	select {
+	case r := <-p.free:
+		return r, nil
+	case <-p.closed:
+		return nil, ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Pool says how many of the connections that read are lent. The one that writes is not
+// among them.
+func (db *DB) Pool() store.Pool {
+	p := db.readers
+	idle := len(p.free)
+	pool := store.Pool{Used: p.n - idle, Idle: idle, Most: p.n}
+	pool.Waits, pool.Waited = p.waits.Total()
+	return pool
 }
 
 func (p *readers) isClosed() bool {

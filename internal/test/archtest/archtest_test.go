@@ -25,7 +25,7 @@ var layers = [][]string{
 		"internal/keys/vault/internal/seal", "internal/keys/vault/internal/hd", "internal/keys/vault/internal/mnemonic",
 		"internal/keys/vault/internal/sign", "internal/keys/vault/internal/hpkebox",
 		"internal/chain/eth", "internal/chain/sol", "internal/chain/btc", "internal/chain/tron",
-		"internal/chain/abi", "internal/chain/idl", "internal/policy", "internal/outbox/notify", "internal/proof/passkey", "internal/witness", "internal/console", "internal/frames", "internal/webhook/target", "internal/meter",
+		"internal/chain/abi", "internal/chain/idl", "internal/policy", "internal/outbox/notify", "internal/proof/passkey", "internal/witness", "internal/console", "internal/frames", "internal/webhook/target", "internal/meter", "internal/devseed", "internal/supervisor",
 	},
 	{"internal/domain", "internal/server/config", "internal/proof/stamp", "internal/keys/vault", "internal/chain/describe", "internal/chain/transfer"},
 	{"internal/store", "internal/velocity", "internal/request/record", "internal/proof/token", "internal/proof/oidc", "internal/keys/vault/unseal", "internal/keys/vault/sealfile"},

@@ -54,6 +54,19 @@ func (p *Pool) pages(n int) []byte {
 	return pages
 }
 
+// Size is how many bytes are mapped.
+func (p *Pool) Size() (bytes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, region := range p.regions {
+		bytes += len(region)
+	}
+	for _, region := range p.own {
+		bytes += len(region)
+	}
+	return bytes
+}
+
 // New returns n zero bytes.
 func (p *Pool) New(n int) *Bytes {
 	slot := p.take(n)
