@@ -32,7 +32,7 @@ type devCommand struct {
 
 	Witness []string `sep:"none" placeholder:"URL=VKEY" help:"Witness that cosigns checkpoints of the log: its address and a verifier key of it, or @FILE with some, one a line. May be repeated."`
 
-	Oauth2Provider []string `sep:"none" placeholder:"NAME=TOKEN-URL,USER-INFO-URL[,SUBJECT-FIELD]" help:"Where a provider of OAuth 2.0 (x or discord) answers, in place of the public one; it may be on this machine, by http. May be repeated."`
+	Oauth2Provider []string `name:"oauth2-provider" sep:"none" placeholder:"NAME=TOKEN-URL,USER-INFO-URL[,SUBJECT-FIELD]" help:"Where a provider of OAuth 2.0 (x or discord) answers, in place of the public one; it may be on this machine, by http. May be repeated."`
 }
 
 // devFile is DATA/dev.json. Scripts rely on its members.

@@ -74,11 +74,16 @@ type oauth2Logins struct {
 // Issuer implements [activity.OAuth2].
 func (l *oauth2Logins) Issuer() string { return l.issuer }
 
-// newOAuth2 wires what asks providers of OAuth 2.0; nil: the server is no issuer.
-func newOAuth2(c *config.Config, i issuer) (activity.OAuth2, error) {
+// newOAuth2 wires what asks providers for the issuer; nil: the server is none.
+func newOAuth2(providers *oauth2.Client, i issuer) activity.OAuth2 {
 	if i.url == "" {
-		return nil, nil
+		return nil
 	}
+	return &oauth2Logins{providers, i.url}
+}
+
+// newProviders wires what asks providers of OAuth 2.0. It opens no connection.
+func newProviders(c *config.Config) (*oauth2.Client, error) {
 	roots, err := notify.LoadRoots(c.OAuth2.CA)
 	if err != nil {
 		return nil, fmt.Errorf("oauth2.ca: %w", err)
@@ -99,5 +104,5 @@ func newOAuth2(c *config.Config, i issuer) (activity.OAuth2, error) {
 		}
 	}
 	client := target.NewClient(guard, target.Options{Timeout: c.OAuth2.Timeout, Roots: roots, Resolver: c.Dev.Resolver, Now: time.Now})
-	return &oauth2Logins{oauth2.New(providers, client, c.OAuth2.Timeout), i.url}, nil
+	return oauth2.New(providers, client, c.OAuth2.Timeout), nil
 }

@@ -145,14 +145,10 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	if srv.webhooks, err = srv.newDeliverer(keys.WebhookKeys, metrics); err != nil {
 		return nil, err
 	}
-	oauth2, err := newOAuth2(c, issuer)
-	if err != nil {
-		return nil, err
-	}
 	srv.engine = engine.New(engine.Config{
 		Store: s, Catalog: catalog, Decider: keys.Decider, ServerKeys: keys.ServerKeys, Limits: limits(&c.Limits), Now: time.Now,
 		Tokens: oidc.New(oidc.Options{Own: issuer.own(), Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
-		OAuth2: oauth2,
+		OAuth2: newOAuth2(b.providers, issuer),
 		Outbox: b.router, Webhooks: srv.webhooks, Receipts: srv.ledger, Feed: srv.feed, ConsoleOrigin: consoleOrigin(b), ConsoleURL: consoleURL(b),
 	})
 	srv.authProxy = authproxy.New(srv.engine, authproxy.Limits(c.AuthProxy.Limits), time.Now)
