@@ -254,8 +254,8 @@ func (e *Engine) query(ctx context.Context, q *activity.CompiledQuery, question 
 	if err != nil {
 		return nil, err
 	}
-	if q.FindsChild {
-		caller.target = caller.home // it is about the caller
+	if q.AboutCaller {
+		caller.target = caller.home
 	}
 	r.Event.OrganizationID = caller.target
 	claims, err := e.verifyTokens(ctx, question.Tokens)
