@@ -147,6 +147,34 @@ type CreateMFAPolicyResult struct {
 	MFAPolicyID string `json:"mfaPolicyId"`
 }
 
+// CreateOauth2Credential submits create_oauth2_credential: store the client id and secret
+// of the organization at a provider of OAuth 2.0.
+func (c *Client) CreateOauth2Credential(ctx context.Context, p CreateOauth2CredentialParameters) (*CreateOauth2CredentialResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.CreateOauth2Credential], to be sent as often as needed.
+func (p CreateOauth2CredentialParameters) Prepare(c *Client) (*Prepared[CreateOauth2CredentialResult], error) {
+	return prepare[CreateOauth2CredentialResult](c, "create_oauth2_credential", "ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL", "createOauth2CredentialResult", p)
+}
+
+// CreateOauth2CredentialParameters are the parameters of [Client.CreateOauth2Credential].
+type CreateOauth2CredentialParameters struct {
+	// Provider of OAuth 2.0.
+	Provider OAUTH2Provider `json:"provider"`
+	// Client id that the provider issued; with the provider unique in the organization.
+	ClientID string `json:"clientId"`
+	// Client secret that the provider issued, encrypted to oauth2ClientSecretPublicKey of
+	// /.well-known/latchkey.json (encryptOauth2ClientSecret of @turnkey/crypto).
+	EncryptedClientSecret string `json:"encryptedClientSecret"`
+}
+
+// CreateOauth2CredentialResult is the result of [Client.CreateOauth2Credential].
+type CreateOauth2CredentialResult struct {
+	// Id of the credential.
+	Oauth2CredentialID string `json:"oauth2CredentialId"`
+}
+
 // CreateOAuthProviders submits create_oauth_providers: add identities at OpenID providers
 // to a user, who can then log in with them.
 func (c *Client) CreateOAuthProviders(ctx context.Context, p CreateOAuthProvidersParameters) (*CreateOAuthProvidersResult, *Activity, error) {
@@ -726,6 +754,29 @@ type DeleteMFAPolicyParameters struct {
 type DeleteMFAPolicyResult struct {
 	// Id of the multi-factor policy.
 	MFAPolicyID string `json:"mfaPolicyId"`
+}
+
+// DeleteOauth2Credential submits delete_oauth2_credential: delete an OAuth 2.0
+// credential, with its client secret. Users keep their accounts.
+func (c *Client) DeleteOauth2Credential(ctx context.Context, p DeleteOauth2CredentialParameters) (*DeleteOauth2CredentialResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.DeleteOauth2Credential], to be sent as often as needed.
+func (p DeleteOauth2CredentialParameters) Prepare(c *Client) (*Prepared[DeleteOauth2CredentialResult], error) {
+	return prepare[DeleteOauth2CredentialResult](c, "delete_oauth2_credential", "ACTIVITY_TYPE_DELETE_OAUTH2_CREDENTIAL", "deleteOauth2CredentialResult", p)
+}
+
+// DeleteOauth2CredentialParameters are the parameters of [Client.DeleteOauth2Credential].
+type DeleteOauth2CredentialParameters struct {
+	// Credential to delete.
+	Oauth2CredentialID string `json:"oauth2CredentialId"`
+}
+
+// DeleteOauth2CredentialResult is the result of [Client.DeleteOauth2Credential].
+type DeleteOauth2CredentialResult struct {
+	// Id of the credential.
+	Oauth2CredentialID string `json:"oauth2CredentialId"`
 }
 
 // DeleteOAuthProviders submits delete_oauth_providers: delete identities at OpenID
@@ -1569,6 +1620,42 @@ type OAuthResult struct {
 	CredentialBundle string `json:"credentialBundle"`
 }
 
+// Oauth2Authenticate submits oauth2_authenticate: exchange a code of an OAuth 2.0
+// provider for an OIDC token of this server, which serves to sign up and to log in.
+func (c *Client) Oauth2Authenticate(ctx context.Context, p Oauth2AuthenticateParameters) (*Oauth2AuthenticateResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.Oauth2Authenticate], to be sent as often as needed.
+func (p Oauth2AuthenticateParameters) Prepare(c *Client) (*Prepared[Oauth2AuthenticateResult], error) {
+	return prepare[Oauth2AuthenticateResult](c, "oauth2_authenticate", "ACTIVITY_TYPE_OAUTH2_AUTHENTICATE", "oauth2AuthenticateResult", p)
+}
+
+// Oauth2AuthenticateParameters are the parameters of [Client.Oauth2Authenticate].
+type Oauth2AuthenticateParameters struct {
+	// Credential by which the organization is known to the provider.
+	Oauth2CredentialID string `json:"oauth2CredentialId"`
+	// Code that the provider gave the user.
+	AuthCode string `json:"authCode"`
+	// Where the provider sent the user back to, exactly.
+	RedirectUri string `json:"redirectUri"`
+	// Verifier of PKCE, whose hash the login began with.
+	CodeVerifier string `json:"codeVerifier"`
+	// Nonce of the token: the hex SHA-256 of the text of the public key with which the user
+	// will log in.
+	Nonce string `json:"nonce"`
+	// P-256 public key; if it is given, the token that the provider issued is in the claim
+	// encrypted_bearer_token, encrypted to it. Optional.
+	BearerTokenTargetPublicKey string `json:"bearerTokenTargetPublicKey,omitzero"`
+}
+
+// Oauth2AuthenticateResult is the result of [Client.Oauth2Authenticate].
+type Oauth2AuthenticateResult struct {
+	// Token of this server, good for ten minutes: its audience is the client id, its subject
+	// the user at the provider.
+	OIDCToken string `json:"oidcToken"`
+}
+
 // OAuthLogin submits oauth_login: log in by an OIDC token: register a key of the client
 // for a while.
 func (c *Client) OAuthLogin(ctx context.Context, p OAuthLoginParameters) (*OAuthLoginResult, *Activity, error) {
@@ -2053,6 +2140,36 @@ type UpdateMFAPolicyParameters struct {
 type UpdateMFAPolicyResult struct {
 	// Id of the multi-factor policy.
 	MFAPolicyID string `json:"mfaPolicyId"`
+}
+
+// UpdateOauth2Credential submits update_oauth2_credential: replace the provider, client
+// id and client secret of an OAuth 2.0 credential.
+func (c *Client) UpdateOauth2Credential(ctx context.Context, p UpdateOauth2CredentialParameters) (*UpdateOauth2CredentialResult, *Activity, error) {
+	return perform(ctx, c, p.Prepare)
+}
+
+// Prepare makes the request of [Client.UpdateOauth2Credential], to be sent as often as needed.
+func (p UpdateOauth2CredentialParameters) Prepare(c *Client) (*Prepared[UpdateOauth2CredentialResult], error) {
+	return prepare[UpdateOauth2CredentialResult](c, "update_oauth2_credential", "ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL", "updateOauth2CredentialResult", p)
+}
+
+// UpdateOauth2CredentialParameters are the parameters of [Client.UpdateOauth2Credential].
+type UpdateOauth2CredentialParameters struct {
+	// Credential to change.
+	Oauth2CredentialID string `json:"oauth2CredentialId"`
+	// Provider of OAuth 2.0.
+	Provider OAUTH2Provider `json:"provider"`
+	// Client id that the provider issued; with the provider unique in the organization.
+	ClientID string `json:"clientId"`
+	// Client secret that the provider issued, encrypted to oauth2ClientSecretPublicKey of
+	// /.well-known/latchkey.json (encryptOauth2ClientSecret of @turnkey/crypto).
+	EncryptedClientSecret string `json:"encryptedClientSecret"`
+}
+
+// UpdateOauth2CredentialResult is the result of [Client.UpdateOauth2Credential].
+type UpdateOauth2CredentialResult struct {
+	// Id of the credential.
+	Oauth2CredentialID string `json:"oauth2CredentialId"`
 }
 
 // UpdateOrganizationName submits update_organization_name: rename the organization. Only

@@ -232,6 +232,15 @@ const (
 	MnemonicLanguageSpanish            MnemonicLanguage = "MNEMONIC_LANGUAGE_SPANISH"
 )
 
+// OAUTH2Provider is one of the values below; a newer server may know more.
+type OAUTH2Provider string
+
+// The values of OAUTH2Provider.
+const (
+	OAUTH2ProviderX       OAUTH2Provider = "OAUTH2_PROVIDER_X"
+	OAUTH2ProviderDiscord OAUTH2Provider = "OAUTH2_PROVIDER_DISCORD"
+)
+
 // OTPType is one of the values below; a newer server may know more.
 type OTPType string
 

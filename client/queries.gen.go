@@ -185,6 +185,23 @@ type GetMFAStatusReply struct {
 	MFAStatuses []MfaStatus `json:"mfaStatuses"`
 }
 
+// GetOauth2Credential asks get_oauth2_credential: read an OAuth 2.0 credential.
+func (c *Client) GetOauth2Credential(ctx context.Context, q GetOauth2CredentialRequest) (*GetOauth2CredentialReply, error) {
+	return ask[GetOauth2CredentialReply](ctx, c, "/public/v1/query/get_oauth2_credential", q)
+}
+
+// GetOauth2CredentialRequest is what [Client.GetOauth2Credential] asks.
+type GetOauth2CredentialRequest struct {
+	// Credential to read.
+	Oauth2CredentialID string `json:"oauth2CredentialId"`
+}
+
+// GetOauth2CredentialReply is the reply to [Client.GetOauth2Credential].
+type GetOauth2CredentialReply struct {
+	// The credential.
+	Oauth2Credential OAuth2Credential `json:"oauth2Credential"`
+}
+
 // GetOAuthProviders asks get_oauth_providers: read the identities at OpenID providers of
 // one user, or of the whole organization.
 func (c *Client) GetOAuthProviders(ctx context.Context, q GetOAuthProvidersRequest) (*GetOAuthProvidersReply, error) {
@@ -451,6 +468,21 @@ type ListEmailEventsRequest struct {
 type ListEmailEventsReply struct {
 	// Events, the newest first.
 	EmailEvents []EmailEvent `json:"emailEvents"`
+}
+
+// ListOauth2Credentials asks list_oauth2_credentials: read the OAuth 2.0 credentials of
+// an organization.
+func (c *Client) ListOauth2Credentials(ctx context.Context, q ListOauth2CredentialsRequest) (*ListOauth2CredentialsReply, error) {
+	return ask[ListOauth2CredentialsReply](ctx, c, "/public/v1/query/list_oauth2_credentials", q)
+}
+
+// ListOauth2CredentialsRequest is what [Client.ListOauth2Credentials] asks.
+type ListOauth2CredentialsRequest struct{}
+
+// ListOauth2CredentialsReply is the reply to [Client.ListOauth2Credentials].
+type ListOauth2CredentialsReply struct {
+	// Credentials in the order of creation.
+	Oauth2Credentials []OAuth2Credential `json:"oauth2Credentials"`
 }
 
 // ListPolicies asks list_policies: read all policies of the organization.

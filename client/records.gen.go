@@ -571,6 +571,24 @@ type MfaStatus struct {
 // Nothing is a record that operations share.
 type Nothing struct{}
 
+// OAuth2Credential is a record that operations share.
+type OAuth2Credential struct {
+	// Id of the credential.
+	Oauth2CredentialID string `json:"oauth2CredentialId"`
+	// Organization that it belongs to.
+	OrganizationID string `json:"organizationId"`
+	// Provider of OAuth 2.0.
+	Provider OAUTH2Provider `json:"provider"`
+	// Client id at the provider.
+	ClientID string `json:"clientId"`
+	// Client secret as it was sent: only the server can open it.
+	EncryptedClientSecret string `json:"encryptedClientSecret"`
+	// When it was created.
+	CreatedAt Timestamp `json:"createdAt"`
+	// When it was last changed.
+	UpdatedAt Timestamp `json:"updatedAt"`
+}
+
 // OAuthProvider is a record that operations share.
 type OAuthProvider struct {
 	// Id of the provider entry.

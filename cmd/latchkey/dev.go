@@ -40,6 +40,8 @@ type devCommand struct {
 	Remove   bool   `help:"Remove the data folder at the end. It must not exist yet."`
 
 	Witness []string `sep:"none" placeholder:"URL=VKEY" help:"Witness that cosigns checkpoints of the log: its address and a verifier key of it, or @FILE with some, one a line. May be repeated."`
+
+	Oauth2Provider []string `name:"oauth2-provider" sep:"none" placeholder:"NAME=TOKEN-URL,USER-INFO-URL[,SUBJECT-FIELD]" help:"Where a provider of OAuth 2.0 (x or discord) answers, in place of the public one; it may be on this machine, by http. May be repeated."`
 }
 
 // devFile is DATA/dev.json. Scripts rely on its members.
@@ -71,7 +73,7 @@ func (cmd devCommand) Run(ctx context.Context) (err error) {
 	c.Limits.Rate = config.Rate{}
 	c.Dev = config.Dev{
 		Seed:   devseed.Of(cmd.Seed),
-		Folder: cmd.Data, FramesBeside: true, Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true, LoopbackWebhooks: true,
+		Folder: cmd.Data, FramesBeside: true, Outbox: filepath.Join(cmd.Data, "outbox"), LoopbackIssuers: true, LoopbackOAuth2: true, LoopbackWebhooks: true,
 	}
 	if c.Store == "" {
 		c.Store = dataStore(cmd.Data)
@@ -82,6 +84,9 @@ func (cmd devCommand) Run(ctx context.Context) (err error) {
 		return err
 	}
 	c.Log.Witnesses = witnesses
+	if err := setProviders(&c.OAuth2.Providers, cmd.Oauth2Provider); err != nil {
+		return err
+	}
 	// It also makes the data folder, for the messages.
 	bound, err := server.Bind(&c)
 	if err != nil {
@@ -181,6 +186,23 @@ func readWitnesses(given []string) (all []config.Witness, err error) {
 		all = append(all, config.Witness{URL: url, Key: strings.Join(keys.Texts(), " ")})
 	}
 	return all, nil
+}
+
+// setProviders reads what --oauth2-provider says.
+func setProviders(to *config.OAuth2Providers, given []string) error {
+	for _, text := range given {
+		name, rest, _ := strings.Cut(text, "=")
+		parts := strings.Split(rest, ",")
+		provider := map[string]*config.OAuth2Provider{"x": &to.X, "discord": &to.Discord}[name]
+		if provider == nil || len(parts) < 2 || len(parts) > 3 {
+			return errors.New("--oauth2-provider must be NAME=TOKEN-URL,USER-INFO-URL[,SUBJECT-FIELD], where NAME is x or discord")
+		}
+		provider.TokenURL, provider.UserInfoURL = parts[0], parts[1]
+		if len(parts) == 3 {
+			provider.SubjectField = parts[2]
+		}
+	}
+	return nil
 }
 
 // dataStore is the store of a data folder.

@@ -13,7 +13,9 @@ function Application() {
 }
 
 installWallet();
-const config = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+// A login at another site comes back without it.
+if (location.hash.startsWith('#%7B')) sessionStorage.config = decodeURIComponent(location.hash.slice(1));
+const config = JSON.parse(sessionStorage.config);
 createRoot(document.getElementById('root')).render(
   createElement(TurnkeyProvider, { config }, createElement(Application)),
 );

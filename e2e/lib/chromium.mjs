@@ -146,6 +146,8 @@ export async function servePage({ script = 'page.js', fragment = '', plugins = [
 //   inFrame(part, f, …)  calls f in the frame whose address has this part
 //   open(url)            another page of the browser, with run and close
 //   targets()            all pages and frames of the browser
+//   redirect(from, to)   sends the page elsewhere when it goes to an address that
+//                        begins with from; to(url) says where
 //   authenticator(more)  plugs in a virtual authenticator, and pulls out the one before
 //   by                   package to which requests are attributed, besides the client
 export function usePage(serve = servePage) {
@@ -208,6 +210,17 @@ export function usePage(serve = servePage) {
     });
     await call('Network.enable');
     await call('WebAuthn.enable');
+
+    page.redirect = async (from, to) => {
+      browser.on('Fetch.requestPaused', ({ requestId, request }) =>
+        call('Fetch.fulfillRequest', {
+          requestId,
+          responseCode: 302,
+          responseHeaders: [{ name: 'Location', value: to(new URL(request.url)) }],
+        }),
+      );
+      await call('Fetch.enable', { patterns: [{ urlPattern: `${from}*` }] });
+    };
 
     page.origin = new URL(server.url).origin;
     page.run = (f, ...args) => runIn(sessionId, f, args);

@@ -24,7 +24,8 @@ export async function serveKit({ place, dev }) {
     build: { outDir, emptyOutDir: true, minify: false },
   });
   const server = createServer(({ url }, response) => {
-    const name = url === '/' ? 'index.html' : url.slice(1);
+    const { pathname } = new URL(url, 'http://localhost');
+    const name = pathname === '/' ? 'index.html' : pathname.slice(1);
     try {
       response.setHeader('Content-Type', types[extname(name)] ?? 'application/octet-stream').end(readFileSync(join(outDir, name)));
     } catch {

@@ -139,15 +139,15 @@ async function launch(args, ready) {
   }
 }
 
-// startServer runs `latchkey dev` and returns once it answers. Its `dev` is the
-// content of dev.json.
-export async function startServer(place) {
+// startServer runs `latchkey dev`, with further arguments, and returns once it
+// answers. Its `dev` is the content of dev.json.
+export async function startServer(place, more = []) {
   const file = join(place.data, 'dev.json');
   // A restart finds the file of the start before, with an address that is no
   // longer true. It is not ours to delete: only wait for the new one.
   const before = stamp(file);
   let dev;
-  const server = await launch(['dev', '--listen', '127.0.0.1:0', '--data', place.data, ...place.args], () => {
+  const server = await launch(['dev', '--listen', '127.0.0.1:0', '--data', place.data, ...place.args, ...more], () => {
     if (stamp(file) === before) return undefined;
     try {
       dev = JSON.parse(readFileSync(file, 'utf8'));
@@ -177,12 +177,13 @@ export async function startServe(place, config, key) {
 }
 
 // useServer gives the tests of the describe around it a server of their own. It
-// is there when they run, not before: dev, server and rootKey are filled in.
-export function useServer() {
+// is there when they run, not before: dev, server and rootKey are filled in. more()
+// is what else it is started with.
+export function useServer(more = () => []) {
   const place = newPlace();
   const held = { place };
   before(async () => {
-    held.server = await startServer(place);
+    held.server = await startServer(place, more());
     held.dev = held.server.dev;
     held.rootKey = { apiPublicKey: held.dev.apiPublicKey, apiPrivateKey: held.dev.apiPrivateKey };
   });

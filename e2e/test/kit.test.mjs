@@ -4,17 +4,20 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { before, describe, it } from 'node:test';
 
+import { encryptOauth2ClientSecret } from '@turnkey/crypto';
 import * as ethers from 'ethers';
 
 import { usePage } from '../lib/chromium.mjs';
 import { nonce, useIssuer } from '../lib/issuer.mjs';
 import { serveKit } from '../lib/kit.mjs';
 import { message } from '../lib/outbox.mjs';
+import { useProvider } from '../lib/provider.mjs';
 import { binary, storeName, useServer } from '../lib/server.mjs';
 import { until } from '../lib/until.mjs';
 
 describe(`react-wallet-kit on ${storeName}`, () => {
-  const held = useServer();
+  const provider = useProvider();
+  const held = useServer(provider.flags);
   const issuer = useIssuer();
   const page = usePage(() => serveKit(held));
 
@@ -55,9 +58,12 @@ describe(`react-wallet-kit on ${storeName}`, () => {
     return action;
   };
 
+  // operator does something as the root user of the parent.
+  const operator = (operation, parameters) =>
+    execFileSync(binary, ['request', '--data', held.place.data, operation, JSON.stringify(parameters)]);
+
   before(() => {
-    const settings = { allowedAuthMethods: ['email', 'passkey', 'wallet', 'google'], allowedOrigins: [page.origin] };
-    execFileSync(binary, ['request', '--data', held.place.data, 'update_auth_proxy_config', JSON.stringify(settings)]);
+    operator('update_auth_proxy_config', { allowedAuthMethods: ['email', 'passkey', 'wallet', 'google'], allowedOrigins: [page.origin] });
   });
 
   it('starts', async () => {
@@ -198,6 +204,156 @@ describe(`react-wallet-kit on ${storeName}`, () => {
     await logout();
     assert.equal(await enter(), 'LOGIN');
     assert.equal(await organization(), own);
+    await logout();
+  });
+
+  it('adds and removes credentials', async () => {
+    await page.run(() => window.kit.signUpWithPasskey({ passkeyDisplayName: 'First' }));
+    await inside();
+    const user = () => page.run(() => window.kit.fetchUser());
+    const own = await organization();
+    const [passkey] = (await user()).authenticators;
+
+    // An identity at an issuer, which then lets the user in.
+    const token = async () => {
+      const publicKey = await page.run(() => window.kit.createApiKeyPair());
+      return { publicKey, oidcToken: await issuer.mint({ aud: 'client', sub: 'credentials', nonce: nonce(publicKey) }) };
+    };
+    const [providerId] = await page.run((sent) => window.kit.addOauthProvider({ ...sent, providerName: 'Issuer' }), await token());
+    assert.deepEqual(
+      (await user()).oauthProviders.map((one) => one.providerId),
+      [providerId],
+    );
+
+    // Another passkey, of another authenticator; the first goes.
+    await page.authenticator();
+    const [added] = await page.run(() => window.kit.addPasskey({ name: 'Second', displayName: 'Second' }));
+    await page.run((id) => window.kit.removePasskeys({ authenticatorIds: [id] }), passkey.authenticatorId);
+    assert.deepEqual(
+      (await user()).authenticators.map((one) => one.authenticatorId),
+      [added],
+    );
+    await logout();
+    await page.run(() => window.kit.loginWithPasskey());
+    await inside();
+    assert.equal(await organization(), own);
+
+    await page.run((id) => window.kit.removeOauthProviders({ providerIds: [id] }), providerId);
+    assert.deepEqual((await user()).oauthProviders, []);
+    // The last way in stays.
+    await assert.rejects(
+      page.run((id) => window.kit.removePasskeys({ authenticatorIds: [id] }), added),
+      /passkey|authenticator|credential/i,
+    );
+    await logout();
+  });
+
+  it('meets a multi-factor policy, in the session and at the next login', async () => {
+    await page.run(() => window.kit.signUpWithPasskey({ passkeyDisplayName: 'Factors' }));
+    await inside();
+    const { publicKey } = await page.run(async () => ({ publicKey: await window.kit.createApiKeyPair() }));
+    const oidcToken = await issuer.mint({ aud: 'client', sub: 'factors', nonce: nonce(publicKey) });
+    await page.run((sent) => window.kit.addOauthProvider({ oidcToken: sent, providerName: 'Issuer' }), oidcToken);
+    const policy = (mfaPolicyName, order, condition, ...steps) =>
+      page.run(
+        (sent) => window.kit.httpClient.createMfaPolicy({ ...sent, userId: window.kit.session.userId }),
+        {
+          mfaPolicyName,
+          order,
+          condition,
+          requiredAuthenticationMethods: steps.map((type) => ({ any: [{ type: `AUTHENTICATION_TYPE_${type}` }] })),
+        },
+      );
+    await policy('wallets', 0, "activity.resource == 'WALLET'", 'SESSION', 'PASSKEY');
+    await policy('logins', 1, "activity.resource == 'AUTH'", 'OAUTH', 'PASSKEY');
+
+    // Without a handler the kit is told no result, and nothing is done.
+    const create = (walletName) => page.run((name) => window.kit.createWallet({ walletName: name, accounts: [] }), walletName);
+    const wallets = async () => {
+      const all = await page.run(() => window.kit.fetchWallets());
+      return all.filter(({ source }) => source === 'embedded').map(({ walletName }) => walletName);
+    };
+    await create('Refused').catch(() => {});
+    assert.deepEqual(await wallets(), []);
+
+    // The application asks for the passkey.
+    const handle = () =>
+      page.run(() => {
+        window.asked = [];
+        window.kit.setMfaHandler(async (context) => {
+          window.asked.push(context);
+          const { fingerprint, organizationId } = context;
+          await window.kit.httpClient.approveActivity({ fingerprint, organizationId }, 'passkey');
+        });
+      });
+    await handle();
+    assert.ok(await create('Proved'));
+    const [asked] = await page.run(() => window.asked);
+    assert.equal(asked.activityType, 'ACTIVITY_TYPE_CREATE_WALLET');
+    assert.equal(asked.mfaStatuses[0].satisfied, false);
+    assert.deepEqual(
+      asked.mfaStatuses[0].satisfiedMethods.map((one) => one.type),
+      ['AUTHENTICATION_TYPE_SESSION'],
+    );
+    assert.deepEqual(await wallets(), ['Proved']);
+
+    // A login by the identity alone is not enough.
+    const own = await organization();
+    await logout();
+    await handle();
+    const key = await page.run(() => window.kit.createApiKeyPair());
+    const fresh = await issuer.mint({ aud: 'client', sub: 'factors', nonce: nonce(key) });
+    const { action } = await page.run((sent) => window.kit.completeOauth({ ...sent, providerName: 'Issuer' }), {
+      publicKey: key,
+      oidcToken: fresh,
+    });
+    await inside();
+    assert.equal(action, 'LOGIN');
+    assert.equal(await organization(), own);
+    assert.deepEqual(
+      (await page.run(() => window.asked)).map((one) => one.activityType),
+      ['ACTIVITY_TYPE_STAMP_LOGIN'],
+    );
+    await page.run(() => window.kit.setMfaHandler(undefined));
+    await logout();
+  });
+
+  it('signs up at X, and logs in again', async () => {
+    await provider.register('kit client', 'kit secret');
+    const { oauth2ClientSecretPublicKey } = await fetch(`${held.dev.baseUrl}/.well-known/latchkey.json`).then((reply) => reply.json());
+    operator('create_oauth2_credential', {
+      provider: 'OAUTH2_PROVIDER_X',
+      clientId: 'kit client',
+      encryptedClientSecret: await encryptOauth2ClientSecret('kit secret', oauth2ClientSecretPublicKey),
+    });
+    operator('update_auth_proxy_config', {
+      allowedAuthMethods: ['email', 'passkey', 'wallet', 'google', 'x'],
+      walletKitSettings: { enabledSocialProviders: ['x'], oauthClientIds: { x: 'kit client' }, oauthRedirectUrl: `${page.origin}/` },
+    });
+    // Where the kit sends the browser is built in; the user logs in at once.
+    await page.redirect('https://x.com/i/oauth2/authorize', ({ search }) => `${provider.url}/authorize${search}&user=2244994945`);
+    const enter = async () => {
+      await page.run(() => {
+        window.kit = undefined;
+        location.reload(); // its settings are read when it starts
+      });
+      await state('clientState', 'ready');
+      await page.run(() => void window.kit.handleXOauth({ openInPage: true }).catch(() => {}));
+      await until(
+        () => 'the way back from X',
+        () => page.run(() => window.kit?.authState === 'authenticated').catch(() => false),
+      );
+      return organization();
+    };
+    const own = await enter();
+    assert.notEqual(own, held.dev.organizationId);
+    const { oauthProviders } = await page.run(() => window.kit.fetchUser());
+    assert.deepEqual(
+      oauthProviders.map(({ issuer: by, audience, subject }) => [by, audience, subject]),
+      [[held.dev.baseUrl, 'kit client', 'x:2244994945']],
+    );
+    await logout();
+    assert.equal(await enter(), own);
     await logout();
   });
 });

@@ -72,6 +72,9 @@ const (
 	ReasonSendingDisabled     Reason = "EMAIL_SENDING_DISABLED"
 	ReasonSMSDisabled         Reason = "SMS_SENDING_DISABLED"
 	ReasonProviderExists      Reason = "OAUTH_PROVIDER_ALREADY_EXISTS"
+	ReasonOAuth2Credential    Reason = "OAUTH2_CREDENTIAL_NOT_FOUND"
+	ReasonOAuth2Provider      Reason = "INVALID_OAUTH2_PROVIDER"        // what the provider answers is of no use
+	ReasonOAuth2Unconfigured  Reason = "OAUTH2_PROVIDER_NOT_CONFIGURED" // here, or in the organization
 	ReasonTooManyOTPs         Reason = "MAX_OTP_INITIATED"
 	ReasonRateLimitExceeded   Reason = "RATE_LIMIT_EXCEEDED" // of a resource: there is too much of it already
 	ReasonRateLimited         Reason = "RATE_LIMITED"        // too many requests a second: the same one later may pass

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"latchkey/internal/outbox/notify"
+	"latchkey/internal/proof/oauth2"
 	"latchkey/internal/server/config"
 	"latchkey/internal/witness"
 )
@@ -28,6 +29,7 @@ type Bound struct {
 	certificate *tls.Certificate
 	router      *notify.Router
 	witnesses   []*witness.Client
+	providers   *oauth2.Client // of OAuth 2.0
 }
 
 // Bind listens, but nothing is answered yet.
@@ -70,6 +72,9 @@ func Bind(c *config.Config) (_ *Bound, err error) {
 		}
 	}
 	if b.witnesses, err = newWitnesses(&c.Log); err != nil {
+		return nil, err
+	}
+	if b.providers, err = newProviders(c); err != nil {
 		return nil, err
 	}
 	b.router, err = newRouter(c)

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"maps"
+
 	"github.com/go-json-experiment/json"
 
 	"latchkey/internal/domain"
@@ -9,12 +11,18 @@ import (
 	"latchkey/internal/request/openapi"
 )
 
-func documents(catalog *activity.Catalog, keys KeyServices, version string) (map[string][]byte, error) {
+func documents(catalog *activity.Catalog, keys KeyServices, i issuer, version string) (map[string][]byte, error) {
 	description, err := openapi.Document(catalog, version)
 	if err != nil {
 		return nil, err
 	}
+	clientSecretKey, err := keys.ServerKeys.ClientSecretPublicKey()
+	if err != nil {
+		return nil, err
+	}
 	known, err := json.Marshal(wellKnown{
+		OAuth2ClientSecretPublicKey: clientSecretKey,
+
 		Version: version, SignerPublicKey: keys.ServerKeys.SignerPublicKey(), SessionPublicKey: keys.ServerKeys.SessionPublicKey(),
 		LogOrigin: keys.LogKeys.VerifierKeys().Names()[0], LogVerifierKeys: keys.LogKeys.VerifierKeys().Texts(),
 		LogEpochs: earlierEpochs(keys.Epochs),
@@ -26,7 +34,10 @@ func documents(catalog *activity.Catalog, keys KeyServices, version string) (map
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{"/openapi.json": description, "/.well-known/latchkey.json": known, api.WebhookKeysPath: webhookKeys}, nil
+	all := map[string][]byte{"/openapi.json": description, "/.well-known/latchkey.json": known, api.WebhookKeysPath: webhookKeys}
+	own, err := i.documents()
+	maps.Copy(all, own)
+	return all, err
 }
 
 // wellKnown is what clients need to know to trust this server's signatures.
@@ -34,6 +45,8 @@ type wellKnown struct {
 	Version          string `json:"version"`
 	SignerPublicKey  string `json:"signerPublicKey"`
 	SessionPublicKey string `json:"sessionPublicKey"`
+	// The key to which client secrets of OAuth 2.0 are encrypted.
+	OAuth2ClientSecretPublicKey string `json:"oauth2ClientSecretPublicKey"`
 	// The log's name and the keys that sign its checkpoints, as verifiers of C2SP
 	// signed notes read them.
 	LogOrigin       string   `json:"logOrigin"`

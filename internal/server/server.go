@@ -109,7 +109,11 @@ func OpenImage(ctx context.Context, url string) (store.Image, error) {
 func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version string) (*Server, error) {
 	c := b.config
 	catalog := ops.Catalog()
-	documents, err := documents(catalog, keys, version)
+	issuer, err := newIssuer(b, keys.ServerKeys)
+	if err != nil {
+		return nil, err
+	}
+	documents, err := documents(catalog, keys, issuer, version)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +150,8 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	}
 	srv.engine = engine.New(engine.Config{
 		Store: s, Catalog: catalog, Decider: keys.Decider, ServerKeys: keys.ServerKeys, Limits: limits(&c.Limits), Now: time.Now,
-		Tokens: oidc.New(oidc.Options{Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
+		Tokens: oidc.New(oidc.Options{Own: issuer.own(), Loopback: c.Dev.LoopbackIssuers, Timeout: c.OIDC.Timeout, MaxAge: c.OIDC.MaxAge}),
+		OAuth2: newOAuth2(b.providers, issuer),
 		Outbox: b.router, Webhooks: srv.webhooks, Receipts: srv.ledger, Feed: srv.feed, ConsoleOrigin: consoleOrigin(b), ConsoleURL: consoleURL(b),
 	})
 	srv.authProxy = authproxy.New(srv.engine, authproxy.Limits(c.AuthProxy.Limits), time.Now)
@@ -322,9 +327,12 @@ func (s *Server) FramesURL() string {
 	return s.urlOf(s.framesAddress)
 }
 
-func (s *Server) urlOf(address *net.TCPAddr) string {
+func (s *Server) urlOf(address *net.TCPAddr) string { return urlOf(s.config, address) }
+
+// urlOf is the address of a listener, for clients on this machine.
+func urlOf(c *config.Config, address *net.TCPAddr) string {
 	scheme := "http"
-	if s.config.TLS.Enabled() {
+	if c.TLS.Enabled() {
 		scheme = "https"
 	}
 	host := address.IP.String()

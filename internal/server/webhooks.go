@@ -53,7 +53,8 @@ func webhookGuard(c *config.Config) *target.Guard {
 	return target.NewGuard(allowed)
 }
 
-// jsonWebKey is a public key as receivers read it (RFC 7517, RFC 8037).
+// jsonWebKey is a public key as others read it (RFC 7517, RFC 7518 section 6.2, RFC
+// 8037).
 type jsonWebKey struct {
 	ID        string `json:"kid"`
 	Type      string `json:"kty"`
@@ -61,6 +62,7 @@ type jsonWebKey struct {
 	Algorithm string `json:"alg"`
 	Use       string `json:"use"`
 	X         string `json:"x"`
+	Y         string `json:"y,omitzero"`
 }
 
 // keySet is the document with the keys that sign deliveries.

@@ -32,7 +32,7 @@ type DeclaredKind interface {
 func DeclaredKinds() []DeclaredKind {
 	return []DeclaredKind{
 		&organizations, &users, &tags, &policies, &velocityControls, &contractInterfaces, &waiting, &otps, &wrongCodes,
-		&wallets, &walletAccounts, &privateKeys, &secrets, &importTargets, &sessionProfiles, &invitations,
+		&wallets, &walletAccounts, &privateKeys, &secrets, &oauth2Credentials, &importTargets, &sessionProfiles, &invitations,
 		&knownOrganizations, &installations, &messages, &mailEvents, &tokenUses,
 		&webhookEndpoints, &webhookProgress, &webhookNotices, &webhookLeases,
 	}

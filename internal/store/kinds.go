@@ -150,6 +150,16 @@ var (
 		Name: "secret", Label: "secret",
 		ID: func(s *domain.Secret) string { return s.ID },
 	}
+	oauth2Credentials = Kind[domain.OAuth2Credential]{
+		Name: "oauth2-credential", Label: "OAuth 2.0 credential",
+		ID: func(c *domain.OAuth2Credential) string { return c.ID },
+		Unique: []Index[domain.OAuth2Credential]{{
+			Name: ByClient, Keys: func(c *domain.OAuth2Credential) []string { return []string{c.Key()} },
+			Taken: func(string) error {
+				return fault.Taken("an OAuth 2.0 credential for this provider and clientId already exists; change it with update_oauth2_credential")
+			},
+		}},
+	}
 	importTargets = Kind[domain.ImportTarget]{
 		Name: "import-target", Label: "import target", Expires: true,
 		ID: func(t *domain.ImportTarget) string { return t.ID },
@@ -182,6 +192,7 @@ const (
 	BySigner     = "signer"
 	ByTag        = "tag"
 	ByContact    = "contact"
+	ByClient     = "client"
 )
 
 // TagName is the key of a tag in its index by name: tags of different types do
@@ -267,6 +278,9 @@ func (tx *Tx) PrivateKeys() Table[domain.PrivateKey] { return In(tx, &privateKey
 
 // Secrets holds what is known of the organization's secrets.
 func (tx *Tx) Secrets() Table[domain.Secret] { return In(tx, &secrets) }
+
+// OAuth2Credentials holds how the organization is known to providers of OAuth 2.0.
+func (tx *Tx) OAuth2Credentials() Table[domain.OAuth2Credential] { return In(tx, &oauth2Credentials) }
 
 // ImportTargets holds the one-time keys of imports under way.
 func (tx *Tx) ImportTargets() Table[domain.ImportTarget] { return In(tx, &importTargets) }

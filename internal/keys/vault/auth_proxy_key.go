@@ -41,13 +41,18 @@ func (k *ServerKeys) SignForAuthProxy(id string, body []byte) (der []byte, err e
 	return sig.DER()
 }
 
-// authProxyKey derives until the bytes are a key, as [Vault.randomKey] draws.
 func (k *ServerKeys) authProxyKey(id string) (private *secret.Bytes, public []byte, err error) {
+	return k.derivedKey(authProxyInfo, id)
+}
+
+// derivedKey derives a P-256 key for a purpose until the bytes are one, as
+// [Vault.randomKey] draws.
+func (k *ServerKeys) derivedKey(purpose, id string) (private *secret.Bytes, public []byte, err error) {
 	private = k.vault.pool.New(privateSize)
 	const tries = 64
 	for try := range tries {
 		var derived []byte
-		if derived, err = k.derive(authProxyInfo + strconv.Itoa(try) + " " + id); err != nil {
+		if derived, err = k.derive(purpose + strconv.Itoa(try) + " " + id); err != nil {
 			break
 		}
 		copy(private.Raw(), derived)

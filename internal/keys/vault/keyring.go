@@ -27,6 +27,7 @@ const (
 	kindLogKeys         = "log-keys"    // one an epoch of the log
 	kindWebhookKey      = "webhook-key" // by number
 	kindSecret          = "secret"
+	kindClientSecret    = "client-secret" // of OAuth 2.0
 )
 
 // NextDataKey is the name under which an organization's data key is kept a

@@ -53,7 +53,7 @@ func (s *Session) enter() error {
 
 func (s *Session) leave() { s.vault.leave() }
 
-// Destroy deletes the seeds, keys, import targets and secrets of these ids. It
+// Destroy deletes the seeds, keys, import targets and secrets, also client secrets, of these ids. It
 // refuses an id that has none.
 func (s *Session) Destroy(names ...string) error {
 	if err := s.enter(); err != nil {
@@ -62,7 +62,7 @@ func (s *Session) Destroy(names ...string) error {
 	defer s.leave()
 	for _, id := range names {
 		found := false
-		for _, kind := range []string{kindSeed, kindKey, kindTarget, kindMessageTarget, kindSecret} {
+		for _, kind := range []string{kindSeed, kindKey, kindTarget, kindMessageTarget, kindSecret, kindClientSecret} {
 			there, err := s.remove(kind, id)
 			if err != nil {
 				return err

@@ -1,6 +1,7 @@
 // Package token writes and reads the tokens that the server itself issues: the
 // sessions that clients keep after a login, the proofs that a user receives what
-// is sent to a contact, and the sessions that may only read.
+// is sent to a contact, the sessions that may only read, and the identities that
+// others read as tokens of an OpenID Connect issuer.
 //
 // All are signed by the server's keys, and each kind has its own header, so that
 // none can be used as another. Reading one checks its form, its signature

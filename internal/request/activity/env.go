@@ -13,8 +13,8 @@ import (
 	"latchkey/internal/store"
 )
 
-// Env is all that an executor can reach: no clock, no network, no other
-// organization, no key bytes.
+// Env is all that an executor can reach: no clock, no other organization, no key
+// bytes, and no network, but for OAuth2.
 type Env struct {
 	Tx *store.Tx
 	// Vault is where the organization's keys are used, until the executor
@@ -47,6 +47,9 @@ type Env struct {
 	Outbox Outbox
 	// Webhooks says to which addresses events are delivered.
 	Webhooks Webhooks
+	// OAuth2 asks providers who a user is; nil: this server is no issuer of tokens
+	// that would say so.
+	OAuth2 OAuth2
 	// ConsoleURL is where the console is; empty: that is not known.
 	ConsoleURL string
 	// Catalog is the whole interface: what there is to decide on.
@@ -83,6 +86,16 @@ type Webhooks interface {
 	CheckCursor(ctx context.Context, cursor string) error
 	// Waiting is how many events an endpoint has not got yet, counted up to a bound.
 	Waiting(ctx context.Context, e *domain.WebhookEndpoint, p *domain.WebhookProgress) (int, error)
+}
+
+// OAuth2 asks providers of OAuth 2.0 who a user is. It is the one thing outside
+// that an executor can reach, and only an operation that says so (Op.Once).
+type OAuth2 interface {
+	// Issuer is the issuer of the tokens that tell what a provider said.
+	Issuer() string
+	// Exchange gives a code to its provider. A code is good once: an executor that
+	// runs again gets the answer to its first call.
+	Exchange(context.Context, domain.OAuth2Code) (*domain.OAuth2Identity, error)
 }
 
 // Facts is what an operation says policies may know about it.

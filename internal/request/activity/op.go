@@ -40,6 +40,9 @@ type Op[P, R any] struct {
 	// verified before the activity is decided on: their issuers' keys may have
 	// to be fetched, which an executor cannot do. nil: there are none.
 	Tokens func(*P) []string
+	// Once says that the activity uses up something outside, which executing it
+	// twice would ask for twice: whether it is recorded is looked up first.
+	Once bool
 	// Nested is the intent as the interface's document shows it inside the
 	// result, where that differs from the intent that clients read. The result
 	// is that of the activity, the zero value until it is completed.
@@ -59,6 +62,7 @@ func Older[P0, P, R any](s Spec, newer Op[P, R], up func(*P0) *P) Op[P0, R] {
 	s.Govern, s.Summary, s.Access = newer.Govern, newer.Summary, newer.Access
 	older := Op[P0, R]{
 		Spec: s,
+		Once: newer.Once,
 		Exec: func(ctx context.Context, e Env, p *P0) (R, error) { return newer.Exec(ctx, e, up(p)) },
 	}
 	if newer.OwnUser != nil {
@@ -99,6 +103,7 @@ type Intent struct {
 	OwnUser string         // whose credentials it manages; empty: no user's, or see Owner
 	Adds    decide.Added   // the credentials that it adds
 	Tokens  []string       // to be verified before it is decided on
+	Once    bool           // it uses up something outside
 	Ballot  *Ballot        // what it votes on; nil: it is no vote
 	owner   func(*store.Tx) (string, error)
 	facts   func(Facts) error
@@ -189,7 +194,7 @@ func (o Op[P, R]) Compile() *CompiledOp {
 }
 
 func (o Op[P, R]) intent(a *CompiledOp, p *P, echo jsontext.Value) *Intent {
-	intent := &Intent{Op: a, JSON: echo}
+	intent := &Intent{Op: a, JSON: echo, Once: o.Once}
 	if o.OwnUser != nil {
 		intent.OwnUser = o.OwnUser(p)
 	}

@@ -33,6 +33,9 @@ type Access struct {
 	// FindsChild: a member of one child of the organization, who does not
 	// know its id. The operation then happens in the child.
 	FindsChild bool
+	// AboutCaller: it tells who calls, wherever that is, and nothing of the
+	// organization that it names.
+	AboutCaller bool
 	// ByRecovery: a user whose only proof is a recovery key.
 	ByRecovery bool
 	// ByAttestation: a user who is proven by a token that names the key of the

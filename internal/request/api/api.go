@@ -97,7 +97,7 @@ func New(c Config) *Server {
 	}
 	for path, body := range c.Documents {
 		s.pages[path] = func(w http.ResponseWriter, _ *http.Request) {
-			if path == WebhookKeysPath {
+			if path == WebhookKeysPath || path == IssuerKeysPath {
 				w.Header().Set("Cache-Control", "public, max-age=300")
 			}
 			write(w, http.StatusOK, body)
@@ -122,6 +122,13 @@ const (
 // WebhookKeysPath is where the keys are published that sign deliveries to webhook
 // endpoints.
 const WebhookKeysPath = "/public/v1/discovery/webhooks/jwks"
+
+// IssuerPath and IssuerKeysPath are where the server, as an OpenID Connect
+// issuer, says so (OpenID Connect Discovery section 4), and publishes its keys.
+const (
+	IssuerPath     = "/.well-known/openid-configuration"
+	IssuerKeysPath = "/.well-known/jwks.json"
+)
 
 // ServeHTTP routes a request. Paths are matched as they are: the interface has
 // no wildcards, and some clients join a base address that ends in a slash.

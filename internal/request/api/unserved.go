@@ -11,7 +11,6 @@ const (
 	needsChain   = "chain"   // it needs a service on a chain: sending, balances, swaps
 	needsEnclave = "enclave" // it is about proofs of an enclave, or programs in one
 	needsBilling = "billing" // it is about an account at the hosted service
-	notYet       = "not yet" // nothing is in the way
 )
 
 // Unserved lists the paths that published clients have a call for and this server
@@ -85,12 +84,6 @@ func Unserved() map[string]string {
 		"set_tvc_app_live_deployment":             needsEnclave,
 		"validate_tvc_image":                      needsEnclave,
 		"get_gas_usage":                           needsBilling,
-		"create_oauth2_credential":                notYet,
-		"delete_oauth2_credential":                notYet,
-		"get_oauth2_credential":                   notYet,
-		"list_oauth2_credentials":                 notYet,
-		"oauth2_authenticate":                     notYet,
-		"update_oauth2_credential":                notYet,
 	}
 }
 

@@ -62,7 +62,7 @@ type call struct {
 func (p *Proxy) Handlers() map[string]func(context.Context, engine.Request) (*engine.Reply, error) {
 	return map[string]func(context.Context, engine.Request) (*engine.Reply, error){
 		"/v1/account":                  handler(p, p.lookUps, (*call).account),
-		"/v1/oauth2_authenticate":      handler(p, nil, (*call).oauth2Authenticate),
+		"/v1/oauth2_authenticate":      handler(p, p.logins, (*call).oauth2Authenticate),
 		"/v1/oauth_login":              handler(p, p.logins, (*call).oauthLogin),
 		"/v1/otp_init":                 handler(p, p.codes, (*call).otpInit),
 		"/v1/otp_init_v2":              handler(p, p.codes, (*call).otpInitV2),

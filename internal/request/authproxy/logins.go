@@ -140,18 +140,3 @@ func (c *call) mustFind(filter ops.SuborgFilter) (string, error) {
 
 // Nothing is what requests without parameters consist of.
 type Nothing struct{}
-
-// oauth2Authenticate is not served.
-func (c *call) oauth2Authenticate(*OAuth2Request) (Nothing, error) {
-	return Nothing{}, fault.Missing("Latchkey does not serve oauth2_authenticate; see docs/differences.md")
-}
-
-// OAuth2Request is what the hosted service takes.
-type OAuth2Request struct {
-	Provider     string `json:"provider,omitzero" doc:"Site."`
-	AuthCode     string `json:"authCode,omitzero" doc:"Code of the site."`
-	RedirectURI  string `json:"redirectUri,omitzero" doc:"Where the site sent the user back to."`
-	CodeVerifier string `json:"codeVerifier,omitzero" doc:"Verifier of PKCE."`
-	Nonce        string `json:"nonce,omitzero" doc:"Hash of the client's key."`
-	ClientID     string `json:"clientId,omitzero" doc:"Client id at the site."`
-}

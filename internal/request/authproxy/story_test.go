@@ -166,7 +166,6 @@ func (p *page) signsUpByOIDC(t *testing.T, issuer *oidctest.Issuer) {
 	p.refused(t, http.StatusBadRequest, "invalid", "oauth_login", m{"oidcToken": token[:len(token)-8] + "AAAAAAAA", "publicKey": key.public})
 	p.refused(t, http.StatusNotFound, "sign up first", "oauth_login", m{"oidcToken": issuer.Mint(claims("grace"), "ES256"), "publicKey": key.public})
 	p.refused(t, http.StatusBadRequest, "nonce", "oauth_login", m{"oidcToken": token, "publicKey": newKey(t).public})
-	p.refused(t, http.StatusNotFound, "does not serve oauth2_authenticate", "oauth2_authenticate", m{"provider": "OAUTH2_PROVIDER_X"})
 }
 
 // usesOlderPaths proves an address by a code that travels in the open.

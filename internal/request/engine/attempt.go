@@ -323,6 +323,7 @@ func (t *attempt) execute(a *domain.Activity, intent *activity.Intent, ruling *d
 		UserID: a.Submitter().UserID, VerifiedBy: a.Submitter().VerifiedBy, CredentialType: kind, Credential: credential, Home: a.DecidedBy,
 		Address: t.address,
 		Now:     now, NewID: newID, Limits: *t.limits.Load(), Claims: a.Claims, Outbox: t.Outbox, Webhooks: t.Webhooks, ConsoleURL: t.ConsoleURL, Catalog: t.Catalog,
+		OAuth2: t.oauth2(a, intent),
 		Origins: func() ([]string, error) {
 			org, err := t.tx.Organization()
 			if err != nil {

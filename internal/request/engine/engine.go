@@ -49,6 +49,8 @@ type Config struct {
 	Outbox activity.Outbox
 	// Webhooks delivers events.
 	Webhooks Webhooks
+	// OAuth2 asks providers of OAuth 2.0 who a user is. nil: none are asked.
+	OAuth2 activity.OAuth2
 	// Receipts proves that activities are in the log.
 	Receipts Receipts
 	// Feed has the events.
@@ -75,6 +77,8 @@ type Engine struct {
 	envelope *schema.Schema
 	limits   atomic.Pointer[domain.Limits]
 	streams  streams
+	// exchanges are the codes that providers are asked about now.
+	exchanges exchanges
 }
 
 // New makes an engine.
@@ -169,11 +173,12 @@ func (e *Engine) submit(ctx context.Context, endpoint *activity.Endpoint, versio
 	// A token may have expired since the same request was recorded: that one
 	// is still answered.
 	submission.claims, submission.tokenErr = e.verifyTokens(ctx, intent.Tokens)
+	defer submission.leaveExchanges()
 
 	var reply *Reply
 	// Looking the fingerprint up costs a read, and almost no fresh request was
 	// seen before: a commit that finds it taken comes back here.
-	look := !submission.fresh || submission.tokenErr != nil
+	look := !submission.fresh || submission.tokenErr != nil || intent.Once
 	err = e.updateWithHome(ctx, caller, func(home, tx *store.Tx) error {
 		defer func() { look = true }()
 		t := &attempt{Engine: e, ctx: ctx, event: r.Event, address: r.Address, newID: r.NewID, home: home, tx: tx, submission: submission}
@@ -251,8 +256,8 @@ func (e *Engine) query(ctx context.Context, q *activity.CompiledQuery, question 
 	if err != nil {
 		return nil, err
 	}
-	if q.FindsChild {
-		caller.target = caller.home // it is about the caller
+	if q.AboutCaller {
+		caller.target = caller.home
 	}
 	r.Event.OrganizationID = caller.target
 	claims, err := e.verifyTokens(ctx, question.Tokens)

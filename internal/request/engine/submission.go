@@ -24,6 +24,8 @@ type submission struct {
 	claims      map[string]domain.Claims // of the tokens in it
 	tokenErr    error                    // why one of them is invalid
 	fresh       bool
+	exchanges   map[string]*exchange // that this request has joined
+	leave       []func()             // ends that
 }
 
 // How far a request's time may be from ours.

@@ -10,8 +10,10 @@ import (
 var GetActivity = activity.Query[GetActivityParams, activity.Reply]{
 	Name:    "get_activity",
 	Summary: "Read one activity with its votes and its result.",
-	Access:  activity.Access{ByAttestation: true},
-	Read:    getActivity,
+	// A login by a token that waits for a factor names the parent: the client does
+	// not know yet where its user belongs.
+	Access: activity.Access{ByAttestation: true, FindsChild: true},
+	Read:   getActivity,
 }
 
 func getActivity(_ context.Context, r activity.Reader, p *GetActivityParams) (activity.Reply, error) {

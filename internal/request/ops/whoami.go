@@ -10,7 +10,7 @@ import (
 var Whoami = activity.Query[InOrganization, WhoamiReply]{
 	Name:    "whoami",
 	Summary: "Tell who signed the request, and in which organization.",
-	Access:  activity.Access{FindsChild: true, ByRecovery: true},
+	Access:  activity.Access{FindsChild: true, AboutCaller: true, ByRecovery: true},
 	Read:    whoami,
 }
 

@@ -57,6 +57,7 @@ type Config struct {
 	// the built-in ones.
 	Templates string
 	OIDC      OIDC
+	OAuth2    OAuth2
 	Webhooks  Webhooks
 	Dev       Dev
 }
@@ -228,6 +229,31 @@ type OIDC struct {
 	MaxAge  time.Duration // after which an issuer's keys are fetched anew
 }
 
+// OAuth2 is how users log in at providers of OAuth 2.0.
+type OAuth2 struct {
+	// Issuer is the address of this server for those who verify its tokens, such as
+	// https://keys.example.com; empty: it issues none.
+	Issuer    string
+	Providers OAuth2Providers
+	// Allow are networks in which a provider may be although they are not public,
+	// also by plain http.
+	Allow   []netip.Prefix
+	CA      string        // PEM file of the authorities to trust; empty: the system's
+	Timeout time.Duration // for all that is asked about one code
+}
+
+// OAuth2Providers is where the providers answer, one field each.
+type OAuth2Providers struct{ X, Discord OAuth2Provider }
+
+// OAuth2Provider is where a provider answers.
+type OAuth2Provider struct {
+	TokenURL    string
+	UserInfoURL string
+	// SubjectField is where the user's id is in the user information: names of
+	// members, with dots between them.
+	SubjectField string
+}
+
 // Webhooks is how events are delivered to the endpoints of organizations.
 type Webhooks struct {
 	// Allow are networks that are delivered to although they are not public, also by
@@ -254,6 +280,9 @@ type Dev struct {
 	// LoopbackIssuers accepts tokens of issuers on this machine, also by plain
 	// http.
 	LoopbackIssuers bool
+	// LoopbackOAuth2 lets providers of OAuth 2.0 be on this machine, also by plain
+	// http, and the server be an issuer under the address that it listens on.
+	LoopbackOAuth2 bool
 	// LoopbackWebhooks delivers to endpoints on this machine, also by plain http.
 	LoopbackWebhooks bool
 	// Resolver resolves the names of webhook endpoints; nil: the system's. Tests set
@@ -303,6 +332,15 @@ func Default() Config {
 		SMS:  SMS{ContentType: "application/json", Timeout: 30 * time.Second},
 		OIDC: OIDC{Timeout: 5 * time.Second, MaxAge: time.Hour},
 
+		OAuth2: OAuth2{Timeout: 10 * time.Second, Providers: OAuth2Providers{
+			X: OAuth2Provider{
+				TokenURL: "https://api.x.com/2/oauth2/token", UserInfoURL: "https://api.x.com/2/users/me", SubjectField: "data.id",
+			},
+			Discord: OAuth2Provider{
+				TokenURL: "https://discord.com/api/oauth2/token", UserInfoURL: "https://discord.com/api/users/@me", SubjectField: "id",
+			},
+		}},
+
 		Webhooks: Webhooks{Timeout: 10 * time.Second, SigningKey: 1},
 	}
 }
@@ -337,7 +375,7 @@ func Differences(a, b *Config) (names []string) {
 			continue
 		}
 		name := va.Type().Field(i).Name
-		if name == strings.ToUpper(name) { // TLS, SMS, OIDC
+		if name == "OAuth2" || name == strings.ToUpper(name) { // TLS, SMS, OIDC
 			names = append(names, strings.ToLower(name))
 		} else {
 			names = append(names, strings.ToLower(name[:1])+name[1:])

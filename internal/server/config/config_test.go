@@ -135,6 +135,14 @@ sms:
   timeout: 20s
 templates: texts
 oidc: {timeout: 3s, maxAge: 10m}
+oauth2:
+  issuer: https://keys.example.com:8443
+  allow: [10.2.0.0/16]
+  ca: providers.pem
+  timeout: 6s
+  providers:
+    x: {tokenUrl: "http://10.2.0.1/token", userInfoUrl: "https://x.example/me?fields=id", subjectField: user.data.id}
+    discord: {subjectField: user_id}
 webhooks: {allow: [10.1.0.0/16], ca: hooks.pem, timeout: 4s, signingKey: 2}
 `)
 	want := &Config{
@@ -176,6 +184,13 @@ webhooks: {allow: [10.1.0.0/16], ca: hooks.pem, timeout: 4s, signingKey: 2}
 		},
 		Templates: "texts",
 		OIDC:      OIDC{Timeout: 3 * time.Second, MaxAge: 10 * time.Minute},
+		OAuth2: OAuth2{
+			Issuer: "https://keys.example.com:8443", Allow: []netip.Prefix{netip.MustParsePrefix("10.2.0.0/16")}, CA: "providers.pem", Timeout: 6 * time.Second,
+			Providers: OAuth2Providers{
+				X:       OAuth2Provider{"http://10.2.0.1/token", "https://x.example/me?fields=id", "user.data.id"},
+				Discord: OAuth2Provider{"https://discord.com/api/oauth2/token", "https://discord.com/api/users/@me", "user_id"},
+			},
+		},
 		Webhooks: Webhooks{
 			Allow: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, CA: "hooks.pem", Timeout: 4 * time.Second, SigningKey: 2,
 		},
@@ -261,7 +276,7 @@ func TestKeyProblems(t *testing.T) {
 		{"misspelt below", "log:\n  lvel: info", `f.yaml:2:3: unknown key "log.lvel"; the nearest known key is "log.level"`},
 		{"wrong case", "masterkey: x", `f.yaml:1:1: unknown key "masterkey"; the nearest known key is "masterKey"`},
 		{"wrong section", "limits:\n  drain: 1s", `f.yaml:2:3: unknown key "limits.drain"; the nearest known key is "timeouts.drain"`},
-		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: allowSwap, authProxy, console, frames, limits, listen, log, mail, masterKey, metrics, oidc, operator, previousMasterKey, seal, sms, store, templates, timeouts, tls, trustedProxies, webhooks`},
+		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: allowSwap, authProxy, console, frames, limits, listen, log, mail, masterKey, metrics, oauth2, oidc, operator, previousMasterKey, seal, sms, store, templates, timeouts, tls, trustedProxies, webhooks`},
 		{"twice", "listen: :1\nlisten: :2", `f.yaml:2:1: listen is given twice: first on line 1`},
 	})
 }
@@ -381,6 +396,11 @@ func TestMessagingProblems(t *testing.T) {
 		{"webhook key", "webhooks: {signingKey: 0}", `f.yaml:1:24: webhooks.signingKey must be a whole number from 1 to 1000, not "0"`},
 		{"webhook network", "webhooks: {allow: 10.0.0.0/8}", `f.yaml:1:19: webhooks.allow must be a list of IP addresses and networks, not text`},
 		{"oidc time", "oidc: {maxAge: 1}", `f.yaml:1:16: oidc.maxAge must be a duration such as 5s or 2m, not a number`},
+		{"oauth2 issuer by http", "oauth2: {issuer: 'http://keys.example.com'}", `f.yaml:1:18: oauth2.issuer must be the address of this server such as https://keys.example.com, without a path`},
+		{"oauth2 issuer with a slash", "oauth2: {issuer: 'https://keys.example.com/'}", `f.yaml:1:18: oauth2.issuer must be the address of this server such as https://keys.example.com, without a path`},
+		{"oauth2 provider", "oauth2: {providers: {y: {}}}", `f.yaml:1:22: unknown key "oauth2.providers.y"; the nearest known key is "oauth2.providers.x"`},
+		{"oauth2 address", "oauth2: {providers: {x: {tokenUrl: 'api.x.com'}}}", `f.yaml:1:36: oauth2.providers.x.tokenUrl must be an address such as https://provider.example.com/oauth2/token`},
+		{"oauth2 field", "oauth2: {providers: {x: {subjectField: 'a..b'}}}", `f.yaml:1:40: oauth2.providers.x.subjectField must be the place of the user's id in the user information, such as data.id`},
 		{"alias in a list", "mail: {allowFrom: [*a]}", `f.yaml:1:1: an alias (*name) is not allowed`},
 	})
 }

@@ -23,7 +23,7 @@ func FuzzParse(f *testing.F) {
 		"", "---\n---\n", "{", "a: &b *b", "? [a]\n: b", "listen: :1\nlisten: :2\n",
 		"limits: {body: 1MiB, users: 0}", "tls: {certificate: a}", "store: sqlite:x",
 		"mail: {host: h, port: 25, tls: plain, from: a@b.c, allowFrom: [b.c, x@y.z]}", "mail: {allowFrom: [[], *a, {}, ]}",
-		"sms: {url: 'https://h', headers: {A: b, ? [c] : d, a: }, body: '{{.To}}'}", "oidc: {maxAge: 1h}\ntemplates: t",
+		"sms: {url: 'https://h', headers: {A: b, ? [c] : d, a: }, body: '{{.To}}'}", "oidc: {maxAge: 1h}\ntemplates: t", "oauth2: {issuer: 'https://h', providers: {x: {tokenUrl: 'https://t'}}}",
 		"store: \"postgres://u:p@h/d\"\nlog: {level: warn}", "%YAML 1.1\n---\n!!map {}", "\xff\xfel\x00",
 	} {
 		f.Add([]byte(seed))

@@ -144,6 +144,16 @@ func settings(p *parser, c *Config) map[string]setting {
 			"timeout": {set: p.duration(&c.OIDC.Timeout)},
 			"maxAge":  {set: p.duration(&c.OIDC.MaxAge)},
 		}},
+		"oauth2": {below: map[string]setting{
+			"issuer":  {set: p.issuer(&c.OAuth2.Issuer)},
+			"allow":   {set: p.networks(&c.OAuth2.Allow)},
+			"ca":      {set: p.path(&c.OAuth2.CA, "a file")},
+			"timeout": {set: p.duration(&c.OAuth2.Timeout)},
+			"providers": {below: map[string]setting{
+				"x":       p.oauth2Provider(&c.OAuth2.Providers.X),
+				"discord": p.oauth2Provider(&c.OAuth2.Providers.Discord),
+			}},
+		}},
 		"webhooks": {below: map[string]setting{
 			"allow":      {set: p.networks(&c.Webhooks.Allow)},
 			"ca":         {set: p.path(&c.Webhooks.CA, "a file")},

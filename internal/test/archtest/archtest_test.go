@@ -23,12 +23,12 @@ var layers = [][]string{
 	{
 		"internal/schema", "internal/strictyaml", "internal/keys/address", "internal/keys/derivation", "internal/keys/vault/bundle",
 		"internal/keys/vault/internal/seal", "internal/keys/vault/internal/hd", "internal/keys/vault/internal/mnemonic",
-		"internal/keys/vault/internal/sign", "internal/keys/vault/internal/hpkebox",
+		"internal/keys/vault/internal/sign", "internal/keys/vault/internal/hpkebox", "internal/keys/vault/internal/quorumbox",
 		"internal/chain/eth", "internal/chain/sol", "internal/chain/btc", "internal/chain/tron",
 		"internal/chain/abi", "internal/chain/idl", "internal/policy", "internal/outbox/notify", "internal/proof/passkey", "internal/witness", "internal/console", "internal/frames", "internal/webhook/target", "internal/meter", "internal/devseed", "internal/supervisor",
 	},
 	{"internal/domain", "internal/server/config", "internal/proof/stamp", "internal/keys/vault", "internal/chain/describe", "internal/chain/transfer"},
-	{"internal/store", "internal/velocity", "internal/request/record", "internal/proof/token", "internal/proof/oidc", "internal/keys/vault/unseal", "internal/keys/vault/sealfile"},
+	{"internal/store", "internal/velocity", "internal/request/record", "internal/proof/token", "internal/proof/oidc", "internal/proof/oauth2", "internal/keys/vault/unseal", "internal/keys/vault/sealfile"},
 	{"internal/request/decide", "internal/store/group", "internal/outbox", "internal/ledger", "internal/webhook"},
 	{"internal/request/activity"},
 	{"internal/feed"},
@@ -40,7 +40,7 @@ var layers = [][]string{
 
 // forTests lists the packages that only tests may import.
 var forTests = []string{
-	"testvectors", "internal/proof/passkey/passkeytest", "internal/test/oidctest", "internal/test/oidctest/issuer",
+	"testvectors", "internal/proof/passkey/passkeytest", "internal/test/oidctest", "internal/test/oidctest/issuer", "internal/test/oauth2test", "internal/test/oauth2test/provider",
 	"internal/test/mailtest", "internal/test/mailtest/smtpd", "internal/test/servertest", "internal/test/pgtest", "internal/test/testkit", "internal/test/golden", "internal/store/storetest", "internal/test/archtest",
 }
 
@@ -142,6 +142,8 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/keys/vault/sealfile":          {"FuzzParseShare", "FuzzReadSeal"},
 		"internal/keys/vault/internal/mnemonic": {"FuzzMnemonic"},
 		"internal/keys/vault/internal/seal":     {"FuzzOpenSealed"},
+		"internal/keys/vault/internal/quorumbox": {"FuzzOpen"},
+		"internal/proof/oauth2":                  {"FuzzMember"},
 
 		"internal/keys/address":    {"FuzzOf"},
 		"internal/keys/derivation": {"FuzzParse"},

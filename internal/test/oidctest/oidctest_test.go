@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"latchkey/internal/test/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -129,7 +131,7 @@ func TestWrongRequests(t *testing.T) {
 
 // The command ends when its stdin is closed or at SIGTERM, also while it hangs.
 func TestCommandEnds(t *testing.T) {
-	path, err := program()
+	path, err := testkit.BuildCommand("latchkey/internal/test/oidctest/issuer")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,18 +1,13 @@
 package oidctest
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
-	"time"
+
+	"latchkey/internal/test/testkit"
 )
 
 // Issuer is a running issuer. Its methods fail the test that started it, so
@@ -22,84 +17,13 @@ type Issuer struct {
 	t   testing.TB
 }
 
-// built is the program, made once for the test process. This is state of the
-// process, not of the package.
-var built struct {
-	sync.Mutex
-	dir string
-}
-
-// program builds the command, once.
-func program() (string, error) {
-	built.Lock()
-	defer built.Unlock()
-	if built.dir == "" {
-		dir, err := os.MkdirTemp("", "latchkey-oidctest-")
-		if err != nil {
-			return "", err
-		}
-		// The flags are those of make build: what it compiled is not compiled again.
-		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "issuer"), "latchkey/internal/test/oidctest/issuer")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if output, err := build.CombinedOutput(); err != nil {
-			_ = os.RemoveAll(dir)
-			return "", fmt.Errorf("building the issuer: %w\n%s", err, output)
-		}
-		built.dir = dir
-	}
-	return filepath.Join(built.dir, "issuer"), nil
-}
-
 // Clean removes the program that Start built; for TestMain, after the tests.
-// Without it a file stays behind in the folder for temporary ones.
-func Clean() {
-	built.Lock()
-	defer built.Unlock()
-	if built.dir != "" {
-		_ = os.RemoveAll(built.dir)
-		built.dir = ""
-	}
-}
+func Clean() { testkit.CleanCommands() }
 
 // Start runs an issuer until the test ends.
 func Start(t testing.TB) *Issuer {
 	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatalf("oidctest: %v", err)
-	}
-	command := exec.Command(path)
-	command.Stderr = os.Stderr
-	stdin, err := command.StdinPipe()
-	if err != nil {
-		t.Fatalf("oidctest: %v", err)
-	}
-	stdout, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatalf("oidctest: %v", err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatalf("oidctest: %v", err)
-	}
-	t.Cleanup(func() {
-		_ = stdin.Close()
-		kill := time.AfterFunc(2*time.Minute, func() { _ = command.Process.Kill() })
-		defer kill.Stop()
-		if err := command.Wait(); err != nil {
-			t.Errorf("oidctest: the issuer did not end cleanly: %v", err)
-		}
-	})
-	line, err := bufio.NewReader(stdout).ReadBytes('\n')
-	if err != nil {
-		t.Fatalf("oidctest: the issuer did not start: %v", err)
-	}
-	i := &Issuer{t: t}
-	var ready struct{ URL string }
-	if err := json.Unmarshal(line, &ready); err != nil || ready.URL == "" {
-		t.Fatalf("oidctest: the issuer said %q instead of its URL", line)
-	}
-	i.URL = ready.URL
-	return i
+	return &Issuer{URL: testkit.StartCommand(t, "latchkey/internal/test/oidctest/issuer"), t: t}
 }
 
 // Mint makes a token. Claims are added to the usual ones; alg may be empty.

@@ -2,14 +2,20 @@ package servertest
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/ecdh"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/hmac"
 	"crypto/hpke"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 
@@ -95,8 +101,24 @@ func (r *Recipient) Open(t testing.TB, s *Server, c *Caller, exportBundle string
 // whose key is in it.
 func (r *Recipient) LogIn(t testing.TB, c *Caller, credentialBundle string) *Caller {
 	t.Helper()
-	raw, err := base58.Decode(credentialBundle)
-	if err != nil || len(raw) != 33+32+16+4 {
+	private := r.OpenBundle(t, credentialBundle)
+	if len(private) != 32 {
+		t.Fatalf("a bundle with a key of %d bytes", len(private))
+	}
+	key, err := client.ParsePrivateKey(client.P256, hex.EncodeToString(private))
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := *c
+	user.Key, user.Stamper = key, key.Stamper()
+	return &user
+}
+
+// OpenBundle opens what is sealed as credentials are.
+func (r *Recipient) OpenBundle(t testing.TB, text string) []byte {
+	t.Helper()
+	raw, err := base58.Decode(text)
+	if err != nil || len(raw) < 33+16+4 {
 		t.Fatalf("a bundle of %d bytes: %v", len(raw), err)
 	}
 	payload, checksum := raw[:len(raw)-4], raw[len(raw)-4:]
@@ -109,13 +131,7 @@ func (r *Recipient) LogIn(t testing.TB, c *Caller, credentialBundle string) *Cal
 		t.Fatal("the bundle has no point")
 	}
 	enc := append([]byte{4}, append(x.FillBytes(make([]byte, 32)), y.FillBytes(make([]byte, 32))...)...)
-	key, err := client.ParsePrivateKey(client.P256, hex.EncodeToString(r.decrypt(t, enc, payload[33:])))
-	if err != nil {
-		t.Fatal(err)
-	}
-	user := *c
-	user.Key, user.Stamper = key, key.Stamper()
-	return &user
+	return r.decrypt(t, enc, payload[33:])
 }
 
 func (r *Recipient) decrypt(t testing.TB, enc, ciphertext []byte) []byte {
@@ -162,4 +178,37 @@ func (s *Server) openEnvelope(t testing.TB, text string, into any) {
 	if err := json.Unmarshal(data, into); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// SealClientSecret encrypts a client secret of OAuth 2.0 to the key that the server
+// publishes for that, as clients do.
+func (s *Server) SealClientSecret(t testing.TB, clientSecret string) string {
+	t.Helper()
+	known := Send(t, http.MethodGet, s.URL+"/.well-known/latchkey.json", http.Header{}, nil).JSON(t)
+	receiver, err := ecdh.P256().NewPublicKey(testkit.Unhex(t, known.Get("oauth2ClientSecretPublicKey").Text()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := sender.ECDH(receiver)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to, nonce := sender.PublicKey().Bytes(), receiver.Bytes(), make([]byte, 12)
+	mac := hmac.New(sha512.New, slices.Concat(from, to, shared))
+	mac.Write([]byte("qos_encryption_hmac_message"))
+	block, err := aes.NewCipher(mac.Sum(nil)[:32])
+	if err != nil {
+		t.Fatal(err)
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ciphertext := aead.Seal(nil, nonce, []byte(clientSecret), slices.Concat(from, []byte{65}, to, []byte{65}))
+	length := binary.LittleEndian.AppendUint32(nil, uint32(len(ciphertext)))
+	return hex.EncodeToString(slices.Concat(nonce, from, length, ciphertext))
 }

@@ -110,7 +110,7 @@ func Resume(t testing.TB, storeURL string, c config.Config, master, previous str
 	if c.Timeouts.LameDuck == config.Default().Timeouts.LameDuck {
 		c.Timeouts.LameDuck = 0 // no balancer looks
 	}
-	c.Listen, c.Dev.LoopbackIssuers, c.Dev.LoopbackWebhooks = "127.0.0.1:0", true, true
+	c.Listen, c.Dev.LoopbackIssuers, c.Dev.LoopbackWebhooks, c.Dev.LoopbackOAuth2 = "127.0.0.1:0", true, true, true
 	c.Dev.Resolver = noNames()
 	if c.Mail.Host == "" && c.SMS.URL == "" && c.Dev.Outbox == "" {
 		c.Dev.Outbox = filepath.Join(t.TempDir(), "outbox")
@@ -170,7 +170,7 @@ func patient(c config.Config) config.Config {
 	for limit, of := range map[*time.Duration]time.Duration{
 		&c.Timeouts.Header: usual.Timeouts.Header, &c.Timeouts.Body: usual.Timeouts.Body,
 		&c.Timeouts.Request: usual.Timeouts.Request, &c.Timeouts.Drain: usual.Timeouts.Drain,
-		&c.OIDC.Timeout: usual.OIDC.Timeout,
+		&c.OIDC.Timeout: usual.OIDC.Timeout, &c.OAuth2.Timeout: usual.OAuth2.Timeout,
 	} {
 		if *limit == of {
 			*limit = testkit.Patience

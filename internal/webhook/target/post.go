@@ -72,29 +72,38 @@ func (r Reply) OK() bool { return r.Status >= 200 && r.Status <= 299 }
 // Post sends a body. What the error says is safe to show: it never repeats the
 // address, or what a receiver wrote.
 func (c *Client) Post(ctx context.Context, address string, header http.Header, body []byte) (Reply, error) {
-	at, err := Parse(address)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	response, err := c.send(ctx, Request{Method: http.MethodPost, URL: address, Header: header, Body: body})
 	if err != nil {
 		return Reply{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), bytes.NewReader(body))
+	defer response.Body.Close()
+	// A body that ends soon leaves the connection for the next delivery.
+	_, _ = io.CopyN(io.Discard, response.Body, maxReply+1)
+	return Reply{Status: response.StatusCode, RetryAfter: c.retryAfter(response.Header.Get("Retry-After"))}, nil
+}
+
+// send makes a request. Its errors are those of [Client.Post].
+func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
+	at, err := Parse(r.URL)
 	if err != nil {
-		return Reply{}, errors.New("the address is not one that can be posted to")
+		return nil, err
 	}
-	request.Header = header
+	request, err := http.NewRequestWithContext(ctx, r.Method, at.String(), bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, errors.New("the address is not one that can be posted to")
+	}
+	request.Header = r.Header
 	client := c.https
 	if at.Scheme == "http" {
 		client = c.plainHTTP
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return Reply{}, c.reason(err)
+		return nil, c.reason(err)
 	}
-	defer response.Body.Close()
-	// A body that ends soon leaves the connection for the next delivery.
-	_, _ = io.CopyN(io.Discard, response.Body, maxReply+1)
-	return Reply{Status: response.StatusCode, RetryAfter: c.retryAfter(response.Header.Get("Retry-After"))}, nil
+	return response, nil
 }
 
 // Close lets go of the connections that are kept.
