@@ -22,7 +22,7 @@ const imageUser = 65532
 // image makes an OCI layout with an image for each architecture: the program, the
 // authorities that it trusts, a user, and folders for its data. There is no shell.
 func (r *release) image() error {
-	var index v1.ImageIndex = mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, architecture := range architectures {
 		image, err := r.imageFor(architecture)
 		if err != nil {

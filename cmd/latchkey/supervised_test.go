@@ -20,12 +20,12 @@ func TestSupervised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(folder, "notify"), Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { socket.Close() })
+	t.Cleanup(func() { _ = socket.Close() })
 	address := testkit.Reserve(t)
 	config := filepath.Join(folder, "latchkey.yaml")
 	if err := os.WriteFile(config, []byte("listen: "+address+"\nallowSwap: true\ntimeouts: {lameDuck: 0, drain: 7s}\n"), 0o600); err != nil {
@@ -71,7 +71,7 @@ func TestSupervised(t *testing.T) {
 	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "200 OK") {
 		t.Errorf("%q, %v", line, err)
 	}
-	conn.Close()
+	_ = conn.Close()
 	for range 3 {
 		if got := heard(); got != "WATCHDOG=1" {
 			t.Errorf("heard %q", got)

@@ -20,13 +20,13 @@ func systemd(t *testing.T) <-chan string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	path := filepath.Join(folder, "socket")
 	on, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { on.Close() })
+	t.Cleanup(func() { _ = on.Close() })
 	t.Setenv("NOTIFY_SOCKET", path)
 	heard := make(chan string, 100)
 	go func() {
