@@ -249,6 +249,7 @@ describe(`react-wallet-kit on ${storeName}`, () => {
   });
 
   it('meets a multi-factor policy, in the session and at the next login', async () => {
+    await page.authenticator(); // without passkeys of others, which it might choose
     await page.run(() => window.kit.signUpWithPasskey({ passkeyDisplayName: 'Factors' }));
     await inside();
     const { publicKey } = await page.run(async () => ({ publicKey: await window.kit.createApiKeyPair() }));
