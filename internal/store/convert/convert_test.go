@@ -194,7 +194,7 @@ func TestResume(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			commit(t, db, &store.Commit{Org: "filled", Version: 1, Activity: &store.ActivityRow{ID: "after", Body: []byte{1}}, Entries: []store.Entry{{Org: "filled", Activity: "after", Body: []byte{1}}}})
+			commit(t, db, &store.Commit{Org: "filled", Version: 1, Activity: &store.ActivityRow{ID: "after", TimestampMs: 99, Body: []byte{1}}, Entries: []store.Entry{{Org: "filled", Activity: "after", Body: []byte{1}}}})
 			after, err := db.Entries(t.Context(), store.EntryQuery{Org: "filled", Activity: "after"})
 			if err != nil || len(after) != 1 || after[0].Position != newest[len(newest)-1].Position+1 {
 				t.Errorf("the next entry of the log is %+v, %v, after %d", after, err, newest[len(newest)-1].Position)
