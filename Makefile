@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean dist dist-test deploy-test events deliveries limits
+.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean dist dist-test deploy-test events deliveries limits convert
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -51,6 +51,11 @@ deliveries:
 limits:
 	LATCHKEY_TEST_EVENTS=1000000 go test -trimpath -v -run TestManyEvents ./internal/velocity
 	LATCHKEY_TEST_REQUESTS=$${LATCHKEY_TEST_REQUESTS:-64000} go test -trimpath -timeout 3h -v -run TestLimitsThroughKills ./cmd/latchkey
+
+# An installation with 100,000 activities is brought from SQLite to PostgreSQL, while
+# the conversion is killed, and back.
+convert:
+	LATCHKEY_TEST_ACTIVITIES=$${LATCHKEY_TEST_ACTIVITIES:-100000} go test -trimpath -timeout 3h -v -run TestConvert ./cmd/latchkey
 
 e2e: build
 	scripts/e2e

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"strings"
 	"time"
@@ -25,15 +26,16 @@ import (
 )
 
 type initCommand struct {
-	Config       string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server; this or --data."`
-	Data         string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server; this or --config."`
-	Organization string `required:"" placeholder:"NAME" help:"Name of the organization."`
-	User         string `required:"" placeholder:"NAME" help:"Name of its root user."`
-	Email        string `placeholder:"ADDRESS" help:"E-mail address of the root user."`
-	PublicKey    string `xor:"credential" required:"" placeholder:"HEX" help:"Public key of the root user's API key; 'latchkey keygen' makes one. This or --enroll."`
-	Enroll       bool   `xor:"credential" required:"" help:"Print a link, good for one hour, with which the root user registers a passkey in a browser."`
-	Curve        string `default:"p256" enum:"p256,secp256k1,ed25519" help:"Curve of the key: p256, secp256k1 or ed25519. Default: ${default}."`
-	Duplicate    bool   `help:"Create the organization even if one with this name exists."`
+	Config       string        `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server; this or --data."`
+	Data         string        `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server; this or --config."`
+	Organization string        `required:"" placeholder:"NAME" help:"Name of the organization."`
+	User         string        `required:"" placeholder:"NAME" help:"Name of its root user."`
+	Email        string        `placeholder:"ADDRESS" help:"E-mail address of the root user."`
+	PublicKey    string        `xor:"credential" required:"" placeholder:"HEX" help:"Public key of the root user's API key; 'latchkey keygen' makes one. This or --enroll."`
+	Enroll       bool          `xor:"credential" required:"" help:"Print a link, good for one hour, with which the root user registers a passkey in a browser."`
+	Curve        string        `default:"p256" enum:"p256,secp256k1,ed25519" help:"Curve of the key: p256, secp256k1 or ed25519. Default: ${default}."`
+	Wait         time.Duration `placeholder:"DURATION" help:"How long to wait for a database of PostgreSQL that is away, such as 2m. Default: not at all."`
+	Duplicate    bool          `help:"Create the organization even if one with this name exists."`
 }
 
 // initParameters is what init takes, checked by the rules of the interface.
@@ -60,7 +62,10 @@ func (cmd initCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := server.OpenStore(ctx, where.Store)
+	log := warnings()
+	s, err := server.OpenWaiting(ctx, where, slog.New(slog.DiscardHandler), cmd.Wait, func(why error, pause time.Duration) {
+		log.Warn("the database is away; it is tried again", "in", pause.String(), "error", why)
+	})
 	if errors.Is(err, sqlite.ErrInUse) {
 		return fmt.Errorf("%w; nothing was changed", err)
 	}

@@ -39,10 +39,15 @@ type commands struct {
 	Unseal  unsealCommand  `cmd:"" help:"Hand a share to a server that is sealed. Exit status 3: it was taken, and more are needed."`
 	Migrate migrateCommand `cmd:"" help:"Bring a database of an earlier version to the form of this one."`
 
+	Doctor        doctorCommand        `cmd:"" help:"Check everything about an installation that can be checked without a change. Exit status: 1 something must be mended, 2 nothing could be checked."`
+	Status        statusCommand        `cmd:"" help:"Show the servers of an installation, and how far log, messages and webhooks are."`
+	Organizations organizationsCommand `cmd:"" help:"List the organizations of an installation."`
+
 	IPAllowlist ipAllowlistCommand `cmd:"" name:"ip-allowlist" help:"Help an organization whose IP allowlist lets no one in."`
 
 	Backup  backupCommand  `cmd:"" help:"Copy the embedded database of a server, running or not."`
 	Restore restoreCommand `cmd:"" help:"Put a backup in place of the embedded database."`
+	Convert convertCommand `cmd:"" help:"Copy everything from one store into another: from SQLite to PostgreSQL, or back. It can be stopped and run again."`
 	Log     logCommand     `cmd:"" help:"Look after the transparency log."`
 	Audit   auditCommand   `cmd:"" help:"Check what a server has stored, and what its log proves."`
 	Witness witnessCommand `cmd:"" help:"Run a witness: it cosigns the checkpoints of logs that only ever grow."`

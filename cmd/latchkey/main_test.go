@@ -54,9 +54,11 @@ func TestScripts(t *testing.T) {
 			// cosigned DIR NAME: a witness has cosigned its newest checkpoint.
 			"cosigned": cosigned,
 			"message":  message,
-			"logged":   logged,
-			"receipt":  receipt,
-			"logkeys":  logkeys,
+			// status CONFIG N: so many servers have told that they run.
+			"status":  status,
+			"logged":  logged,
+			"receipt": receipt,
+			"logkeys": logkeys,
 			// witnesskeys DIR: the keys of a witness.
 			"witnesskeys": witnesskeys,
 			"sql":         runSQL,

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"latchkey/internal/keys/vault/sealfile"
 	"latchkey/internal/server"
@@ -17,7 +18,8 @@ import (
 )
 
 type serveCommand struct {
-	Config string `required:"" placeholder:"FILE" help:"Config file; deploy/latchkey.example.yaml lists every setting."`
+	Config string        `required:"" placeholder:"FILE" help:"Config file; deploy/latchkey.example.yaml lists every setting."`
+	Wait   time.Duration `placeholder:"DURATION" help:"How long to wait for a database of PostgreSQL that is away at the start, such as 2m. Default: not at all."`
 }
 
 // Run serves until a signal comes.
@@ -42,14 +44,18 @@ func (cmd serveCommand) Run(ctx context.Context) error {
 		return err
 	}
 	opened := watch.Waiting("opening the database")
-	s, err := server.OpenConfigured(ctx, c, log)
+	s, err := server.OpenWaiting(ctx, c, log, cmd.Wait, func(why error, pause time.Duration) {
+		log.Warn("the database is away; it is tried again", "in", pause.String(), "error", why)
+	})
 	opened()
 	if err != nil {
 		return err
 	}
 	return errors.Join(cmd.serve(ctx, c, bound, s, seal, log, func(ctx context.Context, srv *server.Server) {
 		watch.serving(ctx, srv, c)
-		srv.ReloadOn(ctx, reload, cmd.Config, level)
+		looks := time.NewTicker(server.LookAtCertificate)
+		defer looks.Stop()
+		srv.ReloadOn(ctx, reload, looks.C, cmd.Config, level)
 	}), s.Close())
 }
 

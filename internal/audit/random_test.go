@@ -93,7 +93,7 @@ func (r *randomChanges) change() (after tables, what string, unnoticed bool) {
 // unguarded are the kinds of rows that are in no head: that one is missing is not
 // noticed.
 func unguarded(kind string) bool {
-	return slices.Contains([]string{"message", "mail-event", "token-use", "expiring", "rewrapping", "refused", "auth-proxy", "probe"}, kind)
+	return slices.Contains([]string{"message", "mail-event", "token-use", "expiring", "rewrapping", "refused", "auth-proxy", "probe", "node"}, kind)
 }
 
 func (r *randomChanges) flip(body []byte) { body[r.IntN(len(body))] ^= 1 << r.IntN(8) }

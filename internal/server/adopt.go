@@ -19,7 +19,7 @@ import (
 // rows are marked already, the error is [store.ErrAdopted].
 func Adopt(ctx context.Context, c *config.Config, log *slog.Logger, progress func(store.Adoption)) (store.Adoption, error) {
 	if !strings.HasPrefix(c.Store, "sqlite:") { // which has a lock
-		if err := alone(ctx, c.Store); err != nil {
+		if err := postgres.Alone(ctx, c.Store); err != nil {
 			return store.Adoption{}, err
 		}
 	}
@@ -29,17 +29,6 @@ func Adopt(ctx context.Context, c *config.Config, log *slog.Logger, progress fun
 	}
 	done, err := adopt(ctx, s, c, log, progress)
 	return done, errors.Join(err, s.Close())
-}
-
-func alone(ctx context.Context, url string) error {
-	n, err := postgres.OtherSessions(ctx, url)
-	if err != nil {
-		return err
-	}
-	if n > 0 {
-		return fmt.Errorf("%d sessions of latchkey are on the database: stop all servers first; nothing was changed", n)
-	}
-	return nil
 }
 
 func adopt(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logger, progress func(store.Adoption)) (done store.Adoption, err error) {

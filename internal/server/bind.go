@@ -140,11 +140,3 @@ func (b *Bound) Close() {
 		_ = b.operator.Close()
 	}
 }
-
-func loadCertificate(c config.TLS) (*tls.Certificate, error) {
-	certificate, err := tls.LoadX509KeyPair(c.Certificate, c.Key)
-	if err != nil {
-		return nil, fmt.Errorf("loading the TLS certificate: %w", err)
-	}
-	return &certificate, nil
-}

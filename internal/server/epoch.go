@@ -16,6 +16,7 @@ import (
 	"latchkey/internal/ledger"
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
+	"latchkey/internal/store/postgres"
 	"latchkey/internal/translog"
 	"latchkey/internal/witness"
 )
@@ -26,7 +27,7 @@ import (
 // one. No server may use the database meanwhile.
 func NewEpoch(ctx context.Context, c *config.Config, log *slog.Logger) (domain.LogEpoch, error) {
 	if !strings.HasPrefix(c.Store, "sqlite:") { // which has a lock
-		if err := alone(ctx, c.Store); err != nil {
+		if err := postgres.Alone(ctx, c.Store); err != nil {
 			return domain.LogEpoch{}, err
 		}
 	}

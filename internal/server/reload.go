@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"reflect"
+	"time"
 
 	"latchkey/internal/request/api"
 	"latchkey/internal/request/authproxy"
@@ -14,12 +15,15 @@ import (
 // ReloadOn reads the config file again at each signal, until ctx ends. A file
 // that is not good, or a certificate that is not, changes nothing; of a good one
 // the certificate, the level of the log and the limits are taken, and what else
-// differs is named.
-func (s *Server) ReloadOn(ctx context.Context, signals <-chan os.Signal, file string, level *slog.LevelVar) {
+// differs is named. At each look the files of the certificate are read alone.
+func (s *Server) ReloadOn(ctx context.Context, signals <-chan os.Signal, looks <-chan time.Time, file string, level *slog.LevelVar) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-looks:
+			s.renewCertificate()
+			continue
 		case <-signals:
 		}
 		restart, err := s.reload(file, level)
@@ -49,6 +53,7 @@ func (s *Server) reload(file string, level *slog.LevelVar) (restart []string, er
 			return nil, err
 		}
 		s.certificate.Store(certificate)
+		s.certificateFiles = certificateFiles{TLS: now.TLS}
 		was.TLS, now.TLS = config.TLS{}, config.TLS{}
 	}
 	// From here on nothing fails.

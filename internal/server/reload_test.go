@@ -25,7 +25,7 @@ func TestReloadLimits(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "latchkey.yaml")
 		signals, ended := make(chan os.Signal), make(chan struct{})
 		ctx, end := context.WithCancel(t.Context())
-		go func() { s.Whole.ReloadOn(ctx, signals, file, new(slog.LevelVar)); close(ended) }()
+		go func() { s.Whole.ReloadOn(ctx, signals, nil, file, new(slog.LevelVar)); close(ended) }()
 		reload := func(text, says string) {
 			t.Helper()
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -62,7 +62,13 @@ type Server struct {
 	api         *api.Server
 	authProxy   *authproxy.Proxy
 	certificate atomic.Pointer[tls.Certificate] // of the interface, if it has TLS
-	after       func(time.Duration) <-chan time.Time
+
+	certificateFiles certificateFiles
+
+	node, version string // its own id, and that of the program
+	generation    int    // of the seal of its master key
+
+	after func(time.Duration) <-chan time.Time
 }
 
 // serving is one listener with what answers on it.
@@ -117,8 +123,12 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	if err != nil {
 		return nil, err
 	}
-	srv := &Server{config: c, log: log, store: s, vault: keys.Vault, after: time.After, refused: make(chan struct{})}
+	srv := &Server{config: c, log: log, store: s, vault: keys.Vault, after: time.After, refused: make(chan struct{}), node: ids.New(), version: version}
+	if keys.Seal != nil {
+		srv.generation = keys.Seal.Generation()
+	}
 	srv.certificate.Store(b.certificate)
+	srv.certificateFiles.TLS = c.TLS
 	metrics := api.NewMetrics(api.Sources{
 		Version: version, Pool: s.Pool, Log: func() (int64, time.Time) { return srv.ledger.Seen() },
 		DataKeys: keys.Vault.Held, VaultMemory: keys.Vault.MemorySize,
@@ -133,7 +143,7 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 		Store: s, Keys: keys.ServerKeys, Router: b.router, Log: log, Metrics: metrics, Now: time.Now, Poll: poll(c),
 	})
 	srv.ledger = ledger.New(ledger.Config{
-		Store: s, Keys: keys.LogKeys, Log: log, Now: time.Now, Node: ids.New(),
+		Store: s, Keys: keys.LogKeys, Log: log, Now: time.Now, Node: srv.node,
 		Installation: keys.Installation, Epochs: keys.Epochs, Witnesses: b.witnesses, Quorum: c.Log.Quorum,
 		Memory: keys.State, Metrics: metrics, OnRefusal: func(string) {
 			metrics.LogRefused()
@@ -352,6 +362,7 @@ func (s *Server) Run(ctx context.Context) error {
 	var background sync.WaitGroup
 	background.Go(func() { s.feed.Run(ctx) })
 	background.Go(func() { s.engine.WatchStreams(ctx) })
+	background.Go(func() { s.announce(ctx) })
 	background.Go(func() {
 		select {
 		case <-s.refused:

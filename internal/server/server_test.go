@@ -285,10 +285,10 @@ func TestReload(t *testing.T) {
 	var text lockedText
 	log, level := server.NewLogger(&text, c.Log)
 	srv, _ := startLogging(t, *c, log)
-	signals := make(chan os.Signal)
+	signals, looks := make(chan os.Signal), make(chan time.Time)
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { srv.ReloadOn(ctx, signals, file, level); close(ended) }()
+	go func() { srv.ReloadOn(ctx, signals, looks, file, level); close(ended) }()
 	reload := func(says string) {
 		t.Helper()
 		text.clear()
@@ -328,6 +328,38 @@ func TestReload(t *testing.T) {
 	}
 	write("log: {format: text}\nlimits: {users: 5}\ntimeouts: {lameDuck: 0}\n")
 	reload(`"restart":["log.format"]`)
+
+	// The files are looked at without being told: a pair that does not fit is left, and
+	// told once; one that fits is taken.
+	look := func() { looks <- time.Now(); looks <- time.Now() } // the second time there is nothing new
+	look()
+	text.clear()
+	key, err := os.ReadFile(c.TLS.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	third := writeCertificate(t, c.TLS)
+	newKey, err := os.ReadFile(c.TLS.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		key    []byte
+		serves *x509.Certificate
+		says   string
+	}{
+		{key, second, "the TLS certificate or its key was changed and cannot be used; the one before is served"},
+		{newKey, third, "the TLS certificate was renewed"},
+	} {
+		if err := os.WriteFile(c.TLS.Key, step.key, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		look()
+		serves(step.serves)
+		if n := strings.Count(text.String(), step.says); n != 1 {
+			t.Errorf("%d times in the log: %s\n%s", n, step.says, text.String())
+		}
+	}
 	end()
 	<-ended
 }

@@ -34,7 +34,7 @@ func DeclaredKinds() []DeclaredKind {
 		&organizations, &users, &tags, &policies, &velocityControls, &contractInterfaces, &waiting, &otps, &wrongCodes,
 		&wallets, &walletAccounts, &privateKeys, &secrets, &oauth2Credentials, &importTargets, &sessionProfiles, &invitations,
 		&knownOrganizations, &installations, &messages, &mailEvents, &tokenUses,
-		&webhookEndpoints, &webhookProgress, &webhookNotices, &webhookLeases,
+		&webhookEndpoints, &webhookProgress, &webhookNotices, &webhookLeases, &nodes,
 	}
 }
 

@@ -26,8 +26,12 @@ type Image interface {
 	Activity(ctx context.Context, org, id string) (*ActivityRow, error)
 	// Activities gives every activity to fn, in any order.
 	Activities(ctx context.Context, fn func(org string, a *ActivityRow) error) error
+	// OrderedActivities is Activities ordered by organization and id.
+	OrderedActivities(ctx context.Context, fn func(org string, a *ActivityRow) error) error
 	// Entries gives every entry of the log to fn, ordered by position.
 	Entries(ctx context.Context, fn func(EntryRow) error) error
+	// NewestEntry is the greatest position in the log, 0 when it is empty.
+	NewestEntry(ctx context.Context) (int64, error)
 	// EntriesAt returns the entries at some positions, in any order.
 	EntriesAt(ctx context.Context, positions []int64) ([]EntryRow, error)
 	// EntriesOf returns the entries of some activities, of whatever organization;

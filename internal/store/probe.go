@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -85,20 +86,21 @@ func (s *Store) Ready(ctx context.Context) error {
 	return err
 }
 
-// write commits one item of the installation, of a size, which means nothing and
-// which no version guards. Before there is an installation there is nothing to
-// write to.
+// write commits one item of the installation, of a size, which means nothing.
 func (s *Store) write(ctx context.Context, size int) error {
 	body := append([]byte("{}"), bytes.Repeat([]byte(" "), size)...)
+	return s.writeAside(ctx, Change{Org: instanceOrg, Kind: probeKind, ID: "ready", Body: body})
+}
+
+// writeAside commits items of the installation that no version guards. Before there is
+// an installation there is nothing to write to.
+func (s *Store) writeAside(ctx context.Context, changes ...Change) error {
 	for {
 		version, err := s.driver.Version(ctx, instanceOrg)
 		if err != nil || version == 0 {
 			return err
 		}
-		c := &Commit{
-			Org: instanceOrg, Version: version,
-			Changes: []Change{{Org: instanceOrg, Kind: probeKind, ID: "ready", Body: body}},
-		}
+		c := &Commit{Org: instanceOrg, Version: version, Changes: slices.Clone(changes)}
 		if err := s.newTx(ctx, instanceOrg, version).mark(c); err != nil {
 			return err
 		}

@@ -49,6 +49,22 @@ func (s *SMTP) deliver(ctx context.Context, m *Message, body []byte) error {
 	return nil
 }
 
+// Try connects to the server and logs in, as for a message, and sends none.
+func (s *SMTP) Try(ctx context.Context) error {
+	c, err := s.connect(ctx, &Message{})
+	if err != nil {
+		return fmt.Errorf("smtp: %w", err)
+	}
+	raw := c.conn
+	defer raw.Close()
+	defer context.AfterFunc(ctx, func() { _ = raw.Close() })()
+	if err := s.open(ctx, c); err != nil {
+		return fmt.Errorf("smtp: %w", err)
+	}
+	_, _ = c.command("QUIT", 221, "QUIT") // it was good, whatever the server says to this
+	return nil
+}
+
 func (s *SMTP) connect(ctx context.Context, m *Message) (*conversation, error) {
 	d := net.Dialer{Timeout: s.config.Timeout}
 	raw, err := d.DialContext(ctx, "tcp", net.JoinHostPort(s.config.Host, strconv.Itoa(s.config.Port)))

@@ -126,6 +126,17 @@ func (v *Verifier) Unverified(token string) (domain.OIDCSubject, error) {
 	return t.claims.OIDCSubject, nil
 }
 
+// Reach asks an issuer for its keys, as for a token of it.
+func (v *Verifier) Reach(ctx context.Context, issuer string) error {
+	if err := checkURL("issuer", issuer, v.loopback, false); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, v.timeout)
+	defer cancel()
+	_, err := v.issuers.get(ctx, issuer)
+	return err
+}
+
 // read does everything that needs no network.
 func (v *Verifier) read(text string) (*token, error) {
 	t, err := parse(text)

@@ -7,12 +7,8 @@
 package config
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"net"
 	"net/netip"
-	"os"
 	"reflect"
 	"strings"
 	"time"
@@ -26,7 +22,8 @@ import (
 type Config struct {
 	// Listen is the host:port of the HTTP interface.
 	Listen string
-	// Store is sqlite:PATH or postgres://… and may hold a password: do not log it.
+	// Store is sqlite:PATH or postgres://… and may hold a password: do not log it. [Parse]
+	// leaves env:NAME and file:PATH, where [Load] finds it.
 	Store string
 	// Durability is where an acknowledged commit must be: local or replica;
 	// empty: what the database has.
@@ -343,27 +340,6 @@ func Default() Config {
 
 		Webhooks: Webhooks{Timeout: 10 * time.Second, SigningKey: 1},
 	}
-}
-
-// maxFile bounds what Load reads, so that a wrong path (a device, a database)
-// is a message and not an exhausted memory.
-const maxFile = 1 << 20
-
-// Load reads and checks the file at path.
-func Load(path string) (*Config, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("config: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("config: %w", err)
-	}
-	if len(data) > maxFile {
-		return nil, errors.New("config: " + path + " is larger than 1 MiB: not a config file")
-	}
-	return Parse(path, data)
 }
 
 // Differences names the settings and sections, as a file has them, in which two

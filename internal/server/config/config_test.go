@@ -345,15 +345,15 @@ func TestValueProblems(t *testing.T) {
 // The value of the store is never repeated.
 func TestStoreProblems(t *testing.T) {
 	checkProblems(t, []problemCase{
-		{"store scheme", "store: mysql://u:hunter2@h/d", `f.yaml:1:8: store must be sqlite:PATH or postgres://…`},
-		{"store list", "store: [postgres://u:hunter2@h/d]", `f.yaml:1:8: store must be sqlite:PATH or postgres://…, not a list`},
+		{"store scheme", "store: mysql://u:hunter2@h/d", `f.yaml:1:8: store must be sqlite:PATH, postgres://…, env:NAME or file:PATH`},
+		{"store list", "store: [postgres://u:hunter2@h/d]", `f.yaml:1:8: store must be sqlite:PATH, postgres://…, env:NAME or file:PATH, not a list`},
 		{"store broken", "store: postgres://u:hun/ter2@h/d", `f.yaml:1:8: store is not a valid postgres:// URL (characters of a password such as : / ? # @ % must be percent-encoded)`},
 		{"store escape", "store: postgres://u:hunter2%zz@h/d", `f.yaml:1:8: store is not a valid postgres:// URL (characters of a password such as : / ? # @ % must be percent-encoded)`},
 		{"store no file", "store: 'sqlite:'", `f.yaml:1:8: store must name a file after sqlite:`},
 		{"store memory", "store: 'sqlite::memory:'", `f.yaml:1:8: store cannot be in memory: a server would forget everything; name a file after sqlite:`},
 		{"store host", "store: sqlite://x/y.db", `f.yaml:1:8: store must be sqlite:PATH without //, which would make the path's first part a host`},
 		{"store options", "store: sqlite:x.db?mode=ro", `f.yaml:1:8: store takes no options after the path of the file`},
-		{"store section", "store:\n  url: mysql://u:hunter2@h/d\n  durability: both", "f.yaml:2:8: store.url must be sqlite:PATH or postgres://…\n" +
+		{"store section", "store:\n  url: mysql://u:hunter2@h/d\n  durability: both", "f.yaml:2:8: store.url must be sqlite:PATH, postgres://…, env:NAME or file:PATH\n" +
 			`f.yaml:3:15: store.durability must be local or replica, not "both"`},
 		{"store misspelt", "store: {urls: postgres://u:hunter2@h/d}", `f.yaml:1:9: unknown key "store.urls"; the nearest known key is "store.url"`},
 		{"store replica", "store: {url: 'sqlite:x.db', durability: replica}", `f.yaml:1:1: store.durability is replica, which SQLite cannot do: set store.url to postgres://…, or durability to local`},
@@ -416,7 +416,7 @@ func TestDocumentProblems(t *testing.T) {
 			`f.yaml:1:1: unknown key "lisen"; the nearest known key is "listen"` + "\n" +
 				`f.yaml:3:10: limits.users must be from 0 to 2147483647, not "-1"` + "\n" +
 				`f.yaml:4:3: unknown key "limits.usrs"; the nearest known key is "limits.users"` + "\n" +
-				`f.yaml:5:8: store must be sqlite:PATH or postgres://…, not a number` + "\n" +
+				`f.yaml:5:8: store must be sqlite:PATH, postgres://…, env:NAME or file:PATH, not a number` + "\n" +
 				`f.yaml:6:1: tls.key is set without tls.certificate: set both or neither`,
 		},
 	})

@@ -15,6 +15,8 @@ type setting struct {
 	after func(n *yaml.Node)
 }
 
+const replicaNeedsPostgres = "store.durability is replica, which SQLite cannot do: set store.url to postgres://…, or durability to local"
+
 // settings is the one list of everything that a file can hold.
 func settings(p *parser, c *Config) map[string]setting {
 	return map[string]setting{
@@ -24,7 +26,7 @@ func settings(p *parser, c *Config) map[string]setting {
 			"durability": {set: p.oneOfOrEmpty(&c.Durability, "local", "replica")},
 		}, after: func(n *yaml.Node) {
 			if c.Durability == "replica" && strings.HasPrefix(c.Store, "sqlite:") {
-				p.Problemf(n, "store.durability is replica, which SQLite cannot do: set store.url to postgres://…, or durability to local")
+				p.Problemf(n, "%s", replicaNeedsPostgres)
 			}
 		}},
 		"masterKey":         {set: p.keySource(&c.MasterKey)},

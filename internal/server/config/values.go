@@ -169,39 +169,59 @@ func (p *parser) resolve(path string) string {
 }
 
 // store never repeats any part of the value, nor the reason of url.Parse, which
-// quotes it: both may hold the password.
+// quotes it.
 func (p *parser) store(to *string) func(string, *yaml.Node) {
-	const want = "sqlite:PATH or postgres://…"
 	return func(path string, n *yaml.Node) {
-		v, ok := p.text(path, n, want)
+		v, ok := p.text(path, n, wantStore)
 		if !ok {
 			return
 		}
-		if file, ok := strings.CutPrefix(v, "sqlite:"); ok {
-			switch {
-			case file == "" || strings.ContainsRune(file, 0):
-				p.Problemf(n, "%s must name a file after sqlite:", path)
-			case file == ":memory:":
-				p.Problemf(n, "%s cannot be in memory: a server would forget everything; name a file after sqlite:", path)
-			case strings.HasPrefix(file, "//") && !strings.HasPrefix(file, "///"):
-				p.Problemf(n, "%s must be sqlite:PATH without //, which would make the path's first part a host", path)
-			case strings.ContainsAny(file, "?#"):
-				p.Problemf(n, "%s takes no options after the path of the file", path)
-			default:
-				*to = v // Parse resolves the path
+		if elsewhere(v) {
+			if s, ok := p.readSecret(path, n, wantStore); ok {
+				*to = string(s)
 			}
 			return
 		}
-		if !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://") {
-			p.Problemf(n, "%s must be %s", path, want)
+		if wrong := checkStore(v); wrong != "" {
+			p.Problemf(n, "%s %s", path, wrong)
 			return
 		}
-		if _, err := url.Parse(v); err != nil {
-			p.Problemf(n, "%s is not a valid postgres:// URL (characters of a password such as : / ? # @ %% must be percent-encoded)", path)
-			return
-		}
-		*to = v
+		*to = v // Parse resolves the path
 	}
+}
+
+const wantStore = "sqlite:PATH, postgres://…, env:NAME or file:PATH"
+
+// checkStore says what is wrong with a store; empty: nothing is.
+func checkStore(v string) string {
+	if file, ok := strings.CutPrefix(v, "sqlite:"); ok {
+		switch {
+		case file == "" || strings.ContainsRune(file, 0):
+			return "must name a file after sqlite:"
+		case file == ":memory:":
+			return "cannot be in memory: a server would forget everything; name a file after sqlite:"
+		case strings.HasPrefix(file, "//") && !strings.HasPrefix(file, "///"):
+			return "must be sqlite:PATH without //, which would make the path's first part a host"
+		case strings.ContainsAny(file, "?#"):
+			return "takes no options after the path of the file"
+		}
+		return ""
+	}
+	switch u, err := parseStoreURL(v); {
+	case err != nil:
+		return "is not a valid postgres:// URL (characters of a password such as : / ? # @ % must be percent-encoded)"
+	case u == nil:
+		return "must be " + wantStore
+	}
+	return ""
+}
+
+// parseStoreURL is the URL of a PostgreSQL store, nil for what is none.
+func parseStoreURL(v string) (*url.URL, error) {
+	if !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://") {
+		return nil, nil
+	}
+	return url.Parse(v)
 }
 
 // maxDuration catches a wrong unit; nothing here waits for a day.

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,31 +25,62 @@ type Image struct {
 
 // OpenImage connects to the database at url.
 func OpenImage(ctx context.Context, url string) (*Image, error) {
-	m, err := openImage(ctx, url)
+	m, err := openImage(ctx, url, false)
 	if err != nil {
 		return nil, fmt.Errorf("opening the PostgreSQL database: %w", causeFirst(err))
 	}
 	return m, nil
 }
 
-func openImage(ctx context.Context, url string) (_ *Image, err error) {
+// OpenStopped is [OpenImage] of a database that no server uses. Until it is closed none
+// can write to it.
+func OpenStopped(ctx context.Context, url string) (*Image, error) {
+	if err := Alone(ctx, url); err != nil {
+		return nil, err
+	}
+	conn, err := connectAlone(ctx, url)
+	var m *Image
+	if err == nil {
+		m, err = beginImage(ctx, conn, false, "BEGIN ISOLATION LEVEL REPEATABLE READ",
+			"LOCK TABLE organizations, items, activities, log_entries IN SHARE MODE", "SET TRANSACTION READ ONLY")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the PostgreSQL database: %w", causeFirst(err))
+	}
+	return m, nil
+}
+
+// openImage is [OpenImage]; loading says that the database may be one into which rows
+// are being loaded.
+func openImage(ctx context.Context, url string, loading bool) (_ *Image, err error) {
 	c, err := pgxpool.ParseConfig(url) // which knows the settings of pools
 	if err != nil {
 		return nil, err
 	}
 	p := c.ConnConfig.RuntimeParams
 	p["application_name"], p["statement_timeout"] = "latchkey audit", "0"
-	m := new(Image)
-	if m.conn, err = pgx.ConnectConfig(ctx, c.ConnConfig); err != nil {
+	conn, err := pgx.ConnectConfig(ctx, c.ConnConfig)
+	if err != nil {
 		return nil, err
 	}
+	return beginImage(ctx, conn, loading, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+}
+
+// beginImage takes a connection over, and begins the transaction by some statements.
+func beginImage(ctx context.Context, conn *pgx.Conn, loading bool, begin ...string) (_ *Image, err error) {
+	m := &Image{conn: conn}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, m.Close())
 		}
 	}()
-	if _, err := m.conn.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); err != nil {
-		return nil, err
+	for _, sql := range begin {
+		if _, err := m.conn.Exec(ctx, sql); err != nil {
+			return nil, err
+		}
+	}
+	if unfinished, err := collect(ctx, m, zeroOrOne(pgx.RowTo[bool]), selectUnfinished); err != nil || unfinished && !loading {
+		return nil, cmp.Or(err, store.ErrUnfinished)
 	}
 	steps, err := migration.Load(migrations)
 	if err != nil {
@@ -122,6 +154,15 @@ func (m *Image) Activity(ctx context.Context, org, id string) (*store.ActivityRo
 
 // Activities implements [store.Image].
 func (m *Image) Activities(ctx context.Context, fn func(string, *store.ActivityRow) error) error {
+	return m.activities(ctx, fn, "")
+}
+
+// OrderedActivities implements [store.Image].
+func (m *Image) OrderedActivities(ctx context.Context, fn func(string, *store.ActivityRow) error) error {
+	return m.activities(ctx, fn, " ORDER BY org, id")
+}
+
+func (m *Image) activities(ctx context.Context, fn func(string, *store.ActivityRow) error, order string) error {
 	type row struct {
 		org string
 		store.ActivityRow
@@ -133,7 +174,12 @@ func (m *Image) Activities(ctx context.Context, fn func(string, *store.ActivityR
 			copy(found.Fingerprint[:], fp)
 		}
 		return found, err
-	}, func(r row) error { return fn(r.org, &r.ActivityRow) }, `SELECT org, `+activityColumns+` FROM activities`)
+	}, func(r row) error { return fn(r.org, &r.ActivityRow) }, `SELECT org, `+activityColumns+` FROM activities`+order)
+}
+
+// NewestEntry implements [store.Image].
+func (m *Image) NewestEntry(ctx context.Context) (int64, error) {
+	return collect(ctx, m, zeroOrOne(pgx.RowTo[int64]), `SELECT coalesce(max(position), 0) FROM log_entries`)
 }
 
 // Entries implements [store.Image].

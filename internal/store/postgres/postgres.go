@@ -19,6 +19,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,8 @@ type Config struct {
 	// Durability is [Local] or [Replica]; empty: what is found, or was found
 	// before.
 	Durability string
+	// loading opens a database into which rows are being loaded; see [Loader].
+	loading bool
 }
 
 // DB is an open database.
@@ -122,7 +125,7 @@ func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
 	if db.writes, err = db.openPool(ctx, url, cfg, committers); err != nil {
 		return nil, err
 	}
-	if err := db.prepare(ctx, steps); err != nil {
+	if err := db.prepare(ctx, steps, cfg.loading); err != nil {
 		return nil, err
 	}
 	for range committers {
@@ -133,7 +136,7 @@ func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
 
 // prepare connects and brings the schema up to date. A node that has
 // begun has a connection in each pool, so that it can always do something.
-func (db *DB) prepare(ctx context.Context, steps []migration.Step) error {
+func (db *DB) prepare(ctx context.Context, steps []migration.Step, loading bool) error {
 	waiting, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	conn, err := db.writes.acquire(waiting)
@@ -141,6 +144,10 @@ func (db *DB) prepare(ctx context.Context, steps []migration.Step) error {
 		return err
 	}
 	defer db.writes.release(conn)
+	var unfinished bool
+	if err := conn.QueryRow(ctx, selectUnfinished).Scan(&unfinished); err != nil || unfinished && !loading {
+		return cmp.Or(err, store.ErrUnfinished)
+	}
 	if err := migrate(ctx, conn.Conn(), steps); err != nil {
 		return err
 	}

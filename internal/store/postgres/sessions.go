@@ -16,6 +16,18 @@ const applicationName = "latchkey"
 // seen.
 const sessionsEnd = 5 * time.Second
 
+// Alone refuses a database on which servers have sessions, see [OtherSessions].
+func Alone(ctx context.Context, url string) error {
+	n, err := OtherSessions(ctx, url)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		return fmt.Errorf("%d sessions of latchkey are on the database: stop all servers first; nothing was changed", n)
+	}
+	return nil
+}
+
 // OtherSessions returns how many sessions servers have on the database, as far as
 // its role may see them and they have the name that the URL gives them.
 func OtherSessions(ctx context.Context, url string) (n int, err error) {

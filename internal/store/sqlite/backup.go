@@ -82,7 +82,7 @@ func copyDatabase(ctx context.Context, path, to string) (s Summary, err error) {
 		return Summary{}, err
 	}
 	defer func() { err = errors.Join(err, source.exec("ROLLBACK")) }()
-	if s, err = inspect(ctx, source); err != nil {
+	if s, err = inspect(ctx, source, false); err != nil {
 		return Summary{}, err
 	}
 	copier, ok := source.raw.(interface {
@@ -103,7 +103,11 @@ func copyDatabase(ctx context.Context, path, to string) (s Summary, err error) {
 	return s, errors.Join(err, copying.Finish())
 }
 
-// openFile opens a file that exists; mode is ro or rw.
+// immutable is the mode of a file that no process writes to: neither locks nor shared
+// memory are needed to read it.
+const immutable = "immutable"
+
+// openFile opens a file that exists; mode is ro, rw or immutable.
 func openFile(ctx context.Context, path, mode string, pragmas ...string) (*conn, error) {
 	connector, err := msqlite.NewConnector(dsn(path, mode, pragmas...))
 	if err != nil {
@@ -118,6 +122,10 @@ func openFile(ctx context.Context, path, mode string, pragmas ...string) (*conn,
 
 func dsn(path, mode string, pragmas ...string) string {
 	q := url.Values{"mode": {mode}, "_pragma": pragmas}
+	if mode == immutable {
+		q.Set("mode", "ro")
+		q.Set("immutable", "1")
+	}
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 }
 

@@ -14,6 +14,7 @@ import (
 	msqlite "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
+	"latchkey/internal/store"
 	"latchkey/internal/store/migration"
 )
 
@@ -61,7 +62,7 @@ func check(ctx context.Context, path string) (s Summary, err error) {
 	if result != "ok" {
 		return Summary{}, damaged(errors.New(strings.TrimSpace(result)))
 	}
-	s, err = inspect(ctx, c)
+	s, err = inspect(ctx, c, false)
 	return s, damaged(err)
 }
 
@@ -88,7 +89,7 @@ func looksLikeDatabase(path string) error {
 func damaged(err error) error {
 	var failure *msqlite.Error
 	switch {
-	case err == nil, errors.Is(err, errForeign), errors.Is(err, errNewer):
+	case err == nil, errors.Is(err, errForeign), errors.Is(err, errNewer), errors.Is(err, store.ErrUnfinished):
 		return err
 	case errors.As(err, &failure):
 		if code := failure.Code() & 0xff; code != lib.SQLITE_CORRUPT && code != lib.SQLITE_NOTADB {
@@ -104,12 +105,17 @@ var (
 )
 
 // inspect says what a database holds. It refuses one that is not exactly as our
-// migrations make it: a table more or a trigger could do anything.
-func inspect(ctx context.Context, c *conn) (Summary, error) {
+// migrations make it: a table more or a trigger could do anything. One into which rows
+// are being loaded is refused too, unless loading is true.
+func inspect(ctx context.Context, c *conn, loading bool) (Summary, error) {
 	objects, err := schemaOf(c)
 	if err != nil {
 		return Summary{}, err
 	}
+	if _, begun := objects[store.LoadTable]; begun && !loading {
+		return Summary{}, store.ErrUnfinished
+	}
+	delete(objects, store.LoadTable)
 	if objects["migrations"] == "" {
 		return Summary{}, fmt.Errorf("%w: it has no table of migrations", errForeign)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os"
 
 	"latchkey/internal/store"
 )
@@ -21,11 +22,38 @@ type Image struct {
 // not. It takes no lock that a server would miss; what is committed in the
 // meantime stays in the WAL until the image is closed. A database that is not as
 // our migrations make it is refused.
-func OpenImage(ctx context.Context, path string) (_ *Image, err error) {
+func OpenImage(ctx context.Context, path string) (*Image, error) {
+	return openImage(ctx, path, imageOptions{})
+}
+
+// Peek is [OpenImage] that leaves nothing behind: a database of which no process has
+// the shared memory of its WAL is read as a file that does not change. If a server is
+// started meanwhile, what is read may not be of one moment.
+func Peek(ctx context.Context, path string) (*Image, error) {
+	if _, err := os.Stat(path + "-shm"); err == nil {
+		return OpenImage(ctx, path)
+	}
+	if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 0 {
+		return nil, fmt.Errorf("%s-wal holds what is not in %s yet, and cannot be read without a change: start the server first", path, path)
+	}
+	return openImage(ctx, path, imageOptions{immutable: true})
+}
+
+// imageOptions say what an image is of.
+type imageOptions struct {
+	loading   bool // rows are being loaded, see [Loader]
+	immutable bool // no process writes to it
+}
+
+func openImage(ctx context.Context, path string, o imageOptions) (_ *Image, err error) {
 	if err := looksLikeDatabase(path); err != nil {
 		return nil, err
 	}
-	c, err := openFile(ctx, path, "ro", "busy_timeout(5000)", "trusted_schema(OFF)", "cell_size_check(ON)")
+	mode := "ro"
+	if o.immutable {
+		mode = immutable
+	}
+	c, err := openFile(ctx, path, mode, "busy_timeout(5000)", "trusted_schema(OFF)", "cell_size_check(ON)")
 	if err != nil {
 		return nil, damaged(err)
 	}
@@ -38,7 +66,7 @@ func OpenImage(ctx context.Context, path string) (_ *Image, err error) {
 	if err := c.exec("BEGIN"); err != nil {
 		return nil, err
 	}
-	summary, err := inspect(ctx, c)
+	summary, err := inspect(ctx, c, o.loading)
 	if err != nil {
 		return nil, err
 	}
@@ -137,6 +165,17 @@ func (m *Image) Activity(_ context.Context, org, id string) (a *store.ActivityRo
 
 // Activities implements [store.Image].
 func (m *Image) Activities(ctx context.Context, fn func(string, *store.ActivityRow) error) error {
+	return m.activities(ctx, fn, `SELECT org, `+activityColumns+` FROM activities ORDER BY rowid`)
+}
+
+// OrderedActivities implements [store.Image]. Only the keys are sorted, out of the
+// index by id: LIMIT keeps the inner query what it is.
+func (m *Image) OrderedActivities(ctx context.Context, fn func(string, *store.ActivityRow) error) error {
+	return m.activities(ctx, fn, `SELECT org, `+activityColumns+` FROM
+		(SELECT rowid AS found FROM activities ORDER BY org, id LIMIT -1) CROSS JOIN activities ON activities.rowid = found`)
+}
+
+func (m *Image) activities(ctx context.Context, fn func(string, *store.ActivityRow) error, sql string) error {
 	return m.query(ctx, func(row []driver.Value) error {
 		a := activityOf(row[1:])
 		a.ID = textOf(row[1])
@@ -144,7 +183,16 @@ func (m *Image) Activities(ctx context.Context, fn func(string, *store.ActivityR
 			a.Body = nil
 		}
 		return fn(textOf(row[0]), a)
-	}, `SELECT org, `+activityColumns+` FROM activities ORDER BY rowid`)
+	}, sql)
+}
+
+// NewestEntry implements [store.Image].
+func (m *Image) NewestEntry(context.Context) (position int64, err error) {
+	err = m.conn.query(func(row []driver.Value) error {
+		position, _ = row[0].(int64)
+		return nil
+	}, `SELECT coalesce(max(position), 0) FROM log_entries`)
+	return position, damaged(err)
 }
 
 // Entries implements [store.Image].

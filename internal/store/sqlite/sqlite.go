@@ -13,6 +13,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -116,6 +117,9 @@ func open(ctx context.Context, path string, cfg Config) (_ *DB, err error) {
 		return nil, err
 	}
 	db.schema = int64(len(steps))
+	if unfinished, err := isUnfinished(db.writer.conn); err != nil || unfinished {
+		return nil, cmp.Or(err, store.ErrUnfinished)
+	}
 	if err := db.writer.migrate(steps); err != nil {
 		return nil, err
 	}

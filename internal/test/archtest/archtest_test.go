@@ -29,7 +29,7 @@ var layers = [][]string{
 	},
 	{"internal/domain", "internal/server/config", "internal/proof/stamp", "internal/keys/vault", "internal/chain/describe", "internal/chain/transfer"},
 	{"internal/store", "internal/velocity", "internal/request/record", "internal/proof/token", "internal/proof/oidc", "internal/proof/oauth2", "internal/keys/vault/unseal", "internal/keys/vault/sealfile"},
-	{"internal/request/decide", "internal/store/group", "internal/outbox", "internal/ledger", "internal/webhook"},
+	{"internal/request/decide", "internal/store/group", "internal/store/convert", "internal/outbox", "internal/ledger", "internal/webhook"},
 	{"internal/request/activity"},
 	{"internal/feed"},
 	{"internal/request/ops", "internal/request/engine", "internal/store/sqlite", "internal/store/postgres", "internal/audit"},
