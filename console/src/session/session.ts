@@ -3,7 +3,7 @@
 import { computed, signal } from '@preact/signals';
 
 import { query, Refusal, type Stamper, stream, submit as submitTo, type Submitted } from '../client/client';
-import { type Activities, type Queries } from '../client/interface';
+import { type Activities, type Queries, type View } from '../client/interface';
 import { generateKey, importKey, type KeyPair, stampWith } from '../client/p256';
 import { settings } from '../settings';
 import { t } from '../text';
@@ -80,22 +80,43 @@ async function enter(key: KeyPair, organization: string, kind: Held['kind'], unt
   adding.value = false;
 }
 
-export async function signInWithPasskey(organization: string): Promise<void> {
+const login = (organization: string, key: KeyPair, stamper: Stamper) =>
+  submitTo('stamp_login', organization, { publicKey: key.publicKey, expirationSeconds: String(sessionSeconds) }, stamper);
+
+// PendingLogin is a login for which a multi-factor policy asks for more.
+export interface PendingLogin {
+  key: KeyPair;
+  activity: View;
+}
+
+export async function signInWithPasskey(organization: string): Promise<PendingLogin | undefined> {
   const key = await generateKey();
-  const { activity } = await submitTo(
-    'stamp_login',
-    organization,
-    { publicKey: key.publicKey, expirationSeconds: String(sessionSeconds) },
-    stampWithPasskey,
-  );
-  await enter(key, activity.organizationId, 'passkey', Date.now() + sessionSeconds * 1000);
+  const { activity } = await login(organization, key, stampWithPasskey);
+  return enterUnlessPending({ key, activity });
+}
+
+// confirmLogin gives a further factor: 64 hex digits of an API key, or a passkey.
+export async function confirmLogin(pending: PendingLogin, digits?: string): Promise<PendingLogin | undefined> {
+  const factor = digits === undefined ? stampWithPasskey : stamperOf(await keyOf(digits));
+  const { activity } = await submitTo('approve_activity', pending.activity.organizationId, { fingerprint: pending.activity.fingerprint }, factor);
+  return enterUnlessPending({ key: pending.key, activity });
+}
+
+async function enterUnlessPending(pending: PendingLogin): Promise<PendingLogin | undefined> {
+  if (pending.activity.status === 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED') return pending;
+  await enter(pending.key, pending.activity.organizationId, 'passkey', Date.now() + sessionSeconds * 1000);
+  return undefined;
+}
+
+async function keyOf(digits: string): Promise<KeyPair> {
+  const key = await importKey(digits);
+  if (!key) throw new Refusal(400, t.signIn.notAKey, '', [{ path: 'key', text: t.signIn.notAKey }]);
+  return key;
 }
 
 // signInWithKey takes 64 hex digits; they are forgotten when this returns.
 export async function signInWithKey(organization: string, digits: string): Promise<void> {
-  const key = await importKey(digits);
-  if (!key) throw new Refusal(400, t.signIn.notAKey, '', [{ path: 'key', text: t.signIn.notAKey }]);
-  await enter(key, organization, 'key', Number.MAX_SAFE_INTEGER);
+  await enter(await keyOf(digits), organization, 'key', Number.MAX_SAFE_INTEGER);
 }
 
 // resume takes up what a load of the page before has left.
@@ -169,12 +190,8 @@ export async function keepAlive(): Promise<void> {
     return;
   }
   const key = await generateKey();
-  await submitTo(
-    'stamp_login',
-    held.organizationId,
-    { publicKey: key.publicKey, expirationSeconds: String(sessionSeconds) },
-    stamperOf(held),
-  );
+  const { result } = await login(held.organizationId, key, stamperOf(held));
+  if (!result) return; // a multi-factor policy asks for more: the session ends in its time
   const next = { ...held, ...key, until: now + sessionSeconds * 1000, used: lastUse };
   await hold(next);
   if (session.value === held) session.value = next;

@@ -4,7 +4,10 @@ import { plural, shown } from './forms';
 export const people = {
   users: {
     create: 'Create user',
-    createAbout: 'You get an enrolment link, with which the user registers a passkey.',
+    createAbout: 'You get an enrolment link, with which the user registers a passkey; or the server mails one that is good for a week.',
+    invite: 'Invite by mail',
+    invited: (name: string, email: string) => `${shown(name)} was invited: a link was sent to ${shown(email)}.`,
+    invitation: 'invited',
     linkAbout: (name: string) => `Send this link to ${name}, by a way that only ${name} can read. It registers one passkey and is then void.`,
     link: 'enrolment link',
     linkLasts: (hours: number) => `Good for ${hours} hours. It is shown only now.`,
@@ -44,6 +47,33 @@ export const people = {
     may: 'What this user may do',
     root: (n: number) => (n === 1 ? 'Everything: a member of the root quorum, of which one is enough.' : `Member of the root quorum: ${n} of its members together may do everything.`),
     mayNothing: 'No policy names this user or a tag of theirs. Policies that name no one apply too.',
+  },
+
+  factors: {
+    title: 'Further factors',
+    none: 'No multi-factor policy: the stamp of one credential is enough.',
+    firstCounts: 'The first whose condition holds for a request counts, and no other.',
+    create: 'Create multi-factor policy',
+    name: 'Multi-factor policy name',
+    when: 'Asked for',
+    whens: [
+      ['true', 'Everything'],
+      ["activity.action == 'SIGN'", 'Signatures'],
+      ["activity.resource in ['USER', 'CREDENTIAL', 'POLICY', 'ORGANIZATION', 'MFA_POLICY']", 'Changes of users, credentials and policies'],
+    ] as Array<[string, string]>,
+    ownCondition: 'A condition of your own',
+    conditionHint: 'As in policies, without limits. Where it cannot be evaluated, the factors are asked for.',
+    step: (n: number) => `Step ${n}: any of`,
+    addStep: 'Add a step',
+    removeStep: 'Remove the last step',
+    anyOf: (names: string[]) => names.join(' or '),
+    steps: (steps: string[]) => steps.join(', and '),
+    methods: {
+      AUTHENTICATION_TYPE_PASSKEY: 'passkey', AUTHENTICATION_TYPE_API_KEY: 'API key', AUTHENTICATION_TYPE_SESSION: 'session',
+      AUTHENTICATION_TYPE_EMAIL_OTP: 'code by mail', AUTHENTICATION_TYPE_SMS_OTP: 'code by SMS', AUTHENTICATION_TYPE_OAUTH: 'login at an issuer',
+    },
+    warning: 'All steps must be met, each with a credential of its own, also to delete this policy again. If a factor is lost, only another user with the right to delete it can help.',
+    removeAbout: 'From then on the steps of this policy are no longer asked for. The user has to meet them once more for this.',
   },
 
   suborgs: {

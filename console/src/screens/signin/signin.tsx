@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Refusal } from '../../client/client';
 import { passkeysWork } from '../../session/passkey';
 import { parseKey } from '../../session/keyfile';
-import { adding, locked, rememberedOrganization, signInWithKey, signInWithPasskey } from '../../session/session';
+import { adding, confirmLogin, locked, type PendingLogin, rememberedOrganization, signInWithKey, signInWithPasskey } from '../../session/session';
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';
 import { Brand } from '../../ui/brand';
@@ -23,7 +23,8 @@ export function SignIn({ notice }: { notice?: string }) {
   const [organization, setOrganization] = useState(adding.value ? '' : rememberedOrganization());
   const [key, setKey] = useState('');
   const [file, setFile] = useState<string>();
-  const passkey = useAction(() => signInWithPasskey(checked(organization)));
+  const [pending, setPending] = useState<PendingLogin>();
+  const passkey = useAction(async () => setPending(await signInWithPasskey(checked(organization))));
   const withKey = useAction(async () => {
     const { digits, organizationId } = parseKey(key);
     await signInWithKey(checked(organizationId ?? organization), digits);
@@ -37,6 +38,7 @@ export function SignIn({ notice }: { notice?: string }) {
     if (id) setOrganization(id);
   };
   const problem = (path: string) => passkey.problem(path) ?? withKey.problem(path);
+  if (pending) return <Factor pending={pending} onCancel={() => setPending(undefined)} />;
   return (
     <div class="way-in">
       <main id="content">
@@ -59,6 +61,37 @@ export function SignIn({ notice }: { notice?: string }) {
             {!withKey.problem('key') && !withKey.problem('organization') && <Failure action={withKey} />}
           </form>
           {adding.value && <Button look="quiet" onClick={() => { adding.value = false; }}>{t.cancel}</Button>}
+        </div>
+      </main>
+    </div>
+  );
+}
+
+// Factor asks for what a multi-factor policy wants beside the passkey.
+function Factor({ pending, onCancel }: { pending: PendingLogin; onCancel: () => void }) {
+  const [key, setKey] = useState('');
+  const give = async (digits?: string) => {
+    if (await confirmLogin(pending, digits)) throw new Error(t.signIn.moreFactors);
+  };
+  const passkey = useAction(() => give());
+  const withKey = useAction(() => give(parseKey(key).digits));
+  const busy = passkey.busy || withKey.busy;
+  return (
+    <div class="way-in">
+      <main id="content">
+        <Brand />
+        <div class="card stack appear">
+          <h1>{t.signIn.factorTitle}</h1>
+          <p class="muted">{t.signIn.factorAbout}</p>
+          <form class="stack" onSubmit={(e) => { e.preventDefault(); void withKey.run(); }}>
+            <Field label={t.signIn.key} type="password" value={key} onInput={setKey} hint={t.signIn.factorHint} problem={withKey.problem('key')} required />
+            <Button look="primary" submit busy={withKey.busy} disabled={busy}>{t.signIn.withOtherKey}</Button>
+            {!withKey.problem('key') && <Failure action={withKey} />}
+          </form>
+          <div class="or">{t.signIn.or}</div>
+          <Button busy={passkey.busy} disabled={busy} onClick={() => void passkey.run()}>{t.signIn.otherPasskey}</Button>
+          <Failure action={passkey} />
+          <Button look="quiet" onClick={onCancel}>{t.cancel}</Button>
         </div>
       </main>
     </div>

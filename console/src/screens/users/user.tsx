@@ -12,6 +12,7 @@ import { Confirm } from '../../ui/confirm';
 import { useLive } from '../../ui/live';
 import { Outcome, report } from '../../ui/outcome';
 import { Badge, Button, Copy, Dialog, Field, Id, Loading, Notice, Time } from '../../ui/parts';
+import { Factors } from './factors';
 import { readUsers } from './users';
 
 type Open = { kind: 'passkey' | 'key' | 'delete' } | { kind: 'remove'; what: 'passkey' | 'key'; id: string; name: string } | undefined;
@@ -51,6 +52,7 @@ export function UserScreen({ id }: { id: string }) {
           <Credentials user={user} onRemove={(what, of, name) => setOpen({ kind: 'remove', what, id: of, name })} />
         </section>
         {!readOnly.value && data!.tags.length > 0 && <UserTags user={user} tags={data!.tags} onDone={again} />}
+        <Factors userId={id} />
         <Named user={user} />
       </div>
       {open?.kind === 'passkey' && <AddPasskey user={user} onClose={close} onDone={again} />}

@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks';
 
 import { generateSecret } from '../../client/p256';
+import { type User } from '../../client/interface';
 import { address } from '../../router';
-import { act, ask, organizationId, readOnly } from '../../session/session';
+import { act, ask, organizationId, readOnly, session } from '../../session/session';
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';
 import { useLive } from '../../ui/live';
@@ -18,6 +19,9 @@ export const readUsers = async () => {
   const [users, tags] = await Promise.all([ask('list_users', {}), ask('list_user_tags', {})]);
   return { users: users.users, tags: tags.userTags };
 };
+
+// Those who were invited have a key that can do nothing but register a passkey.
+const invited = (u: User) => u.authenticators.length === 0 && u.apiKeys.some((k) => k.credential.type === 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256');
 
 function List() {
   const { data, error, again } = useLive(readUsers, []);
@@ -40,7 +44,7 @@ function List() {
               <tbody>
                 {data.users.map((u) => (
                   <tr key={u.userId}>
-                    <th scope="row"><a href={address(`users/${u.userId}`)}><bdi>{u.userName}</bdi></a></th>
+                    <th scope="row"><a href={address(`users/${u.userId}`)}><bdi>{u.userName}</bdi></a> {invited(u) && <Badge tone="info">{t.users.invitation}</Badge>}</th>
                     <td class="muted">{[u.userEmail, u.userPhoneNumber].filter(Boolean).join(', ') || '–'}</td>
                     <td>{t.users.counts(u.authenticators.length, u.apiKeys.length)}</td>
                     <td><span class="row">{u.userTags.map((tag) => <Badge key={tag}><bdi>{tagName(tag)}</bdi></Badge>)}</span></td>
@@ -68,6 +72,7 @@ function Create({ onClose, onDone }: { onClose: () => void; onDone: () => void }
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const [link, setLink] = useState<string>();
+  const [invited, setInvited] = useState(false);
   const create = useAction(async () => {
     const key = await generateSecret();
     const done = await act('create_users', {
@@ -80,6 +85,23 @@ function Create({ onClose, onDone }: { onClose: () => void; onDone: () => void }
     setLink(`${location.origin}${address('')}#enroll=${organizationId.value}.${key.secret}`);
     onDone();
   });
+  const invite = useAction(async () => {
+    report(await act('create_invitations', {
+      invitations: [{ receiverUserName: name, receiverUserEmail: email, receiverUserTags: [], accessType: 'ACCESS_TYPE_WEB', senderUserId: session.value!.userId }],
+    }));
+    setInvited(true);
+    onDone();
+  });
+  const problem = (path: string, invitation: string) => create.problem(path) ?? invite.problem(invitation);
+  if (invited) {
+    return (
+      <Dialog title={t.users.create} onClose={onClose}>
+        <Outcome />
+        <Notice tone="good" role="status">{t.users.invited(name, email)}</Notice>
+        <div><Button look="primary" onClick={onClose}>{t.close}</Button></div>
+      </Dialog>
+    );
+  }
   return (
     <Dialog title={t.users.create} onClose={onClose}>
       {link ? (
@@ -92,12 +114,14 @@ function Create({ onClose, onDone }: { onClose: () => void; onDone: () => void }
         </div>
       ) : (
         <form class="stack" onSubmit={(e) => { e.preventDefault(); void create.run(); }}>
-          <Field label={t.users.userName} value={name} onInput={setName} problem={create.problem('userName')} required />
-          <Field label={t.users.email} value={email} onInput={setEmail} problem={create.problem('userEmail')} type="email" hint={t.users.emailHint} required />
+          <Field label={t.users.userName} value={name} onInput={setName} problem={problem('userName', 'receiverUserName')} required />
+          <Field label={t.users.email} value={email} onInput={setEmail} problem={problem('userEmail', 'receiverUserEmail')} type="email" hint={t.users.emailHint} required />
           <p class="hint">{t.users.createAbout}</p>
           <Failure action={create} />
+          <Failure action={invite} />
           <div class="row">
-            <Button look="primary" submit busy={create.busy}>{t.users.create}</Button>
+            <Button look="primary" submit busy={create.busy} disabled={invite.busy}>{t.users.create}</Button>
+            <Button onClick={() => void invite.run()} busy={invite.busy} disabled={create.busy}>{t.users.invite}</Button>
             <Button onClick={onClose}>{t.cancel}</Button>
           </div>
         </form>
