@@ -136,12 +136,12 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/webhook/target":    {"FuzzCheck"},
 		"internal/feed":              {"FuzzParseCursor"},
 
-		"internal/keys/vault":                   {"FuzzImportBundle"},
-		"internal/keys/vault/bundle":            {"FuzzParseEncrypted"},
-		"internal/keys/vault/unseal":            {"FuzzParseKey"},
-		"internal/keys/vault/sealfile":          {"FuzzParseShare", "FuzzReadSeal"},
-		"internal/keys/vault/internal/mnemonic": {"FuzzMnemonic"},
-		"internal/keys/vault/internal/seal":     {"FuzzOpenSealed"},
+		"internal/keys/vault":                    {"FuzzImportBundle"},
+		"internal/keys/vault/bundle":             {"FuzzParseEncrypted"},
+		"internal/keys/vault/unseal":             {"FuzzParseKey"},
+		"internal/keys/vault/sealfile":           {"FuzzParseShare", "FuzzReadSeal"},
+		"internal/keys/vault/internal/mnemonic":  {"FuzzMnemonic"},
+		"internal/keys/vault/internal/seal":      {"FuzzOpenSealed"},
 		"internal/keys/vault/internal/quorumbox": {"FuzzOpen"},
 		"internal/proof/oauth2":                  {"FuzzMember"},
 

@@ -180,7 +180,9 @@ func (s *server) token(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	refuse := func(status int, reason string) { write(w, status, map[string]string{"error": reason, "error_description": "no"}) }
+	refuse := func(status int, reason string) {
+		write(w, status, map[string]string{"error": reason, "error_description": "no"})
+	}
 	id, secret, _ := r.BasicAuth()
 	id, idErr := url.QueryUnescape(id)
 	secret, secretErr := url.QueryUnescape(secret)
