@@ -397,6 +397,16 @@ export type MfaStatus = {
 
 export type Nothing = Record<string, unknown>;
 
+export type OAuth2Credential = {
+  clientId: string;
+  createdAt: Timestamp;
+  encryptedClientSecret: string;
+  oauth2CredentialId: string;
+  organizationId: string;
+  provider: 'OAUTH2_PROVIDER_X' | 'OAUTH2_PROVIDER_DISCORD';
+  updatedAt: Timestamp;
+};
+
 export type OauthProvider = {
   audience: string;
   createdAt: Timestamp;
@@ -1004,6 +1014,12 @@ export interface Queries {
   }; reply: {
     mfaStatuses: Array<MfaStatus>;
   } };
+  get_oauth2_credential: { request: {
+    oauth2CredentialId: string;
+    organizationId: string;
+  }; reply: {
+    oauth2Credential: OAuth2Credential;
+  } };
   get_oauth_providers: { request: {
     organizationId: string;
     userId?: string;
@@ -1096,6 +1112,11 @@ export interface Queries {
     paginationOptions?: Pagination;
   }; reply: {
     emailEvents: Array<EmailEvent>;
+  } };
+  list_oauth2_credentials: { request: {
+    organizationId: string;
+  }; reply: {
+    oauth2Credentials: Array<OAuth2Credential>;
   } };
   list_policies: { request: {
     organizationId: string;
@@ -1230,6 +1251,13 @@ export interface Activities {
     userId: string;
   }; result: {
     mfaPolicyId: string;
+  } };
+  create_oauth2_credential: { parameters: {
+    clientId: string;
+    encryptedClientSecret: string;
+    provider: 'OAUTH2_PROVIDER_X' | 'OAUTH2_PROVIDER_DISCORD';
+  }; result: {
+    oauth2CredentialId: string;
   } };
   create_oauth_providers: { parameters: {
     oauthProviders: Array<OauthProviderParamsV2>;
@@ -1390,6 +1418,11 @@ export interface Activities {
     userId: string;
   }; result: {
     mfaPolicyId: string;
+  } };
+  delete_oauth2_credential: { parameters: {
+    oauth2CredentialId: string;
+  }; result: {
+    oauth2CredentialId: string;
   } };
   delete_oauth_providers: { parameters: {
     providerIds: Array<string>;
@@ -1607,6 +1640,16 @@ export interface Activities {
     credentialBundle: string;
     userId: string;
   } };
+  oauth2_authenticate: { parameters: {
+    authCode: string;
+    bearerTokenTargetPublicKey?: string;
+    codeVerifier: string;
+    nonce: string;
+    oauth2CredentialId: string;
+    redirectUri: string;
+  }; result: {
+    oidcToken: string;
+  } };
   oauth_login: { parameters: {
     expirationSeconds?: string;
     invalidateExisting?: boolean;
@@ -1740,6 +1783,14 @@ export interface Activities {
   }; result: {
     mfaPolicyId: string;
   } };
+  update_oauth2_credential: { parameters: {
+    clientId: string;
+    encryptedClientSecret: string;
+    oauth2CredentialId: string;
+    provider: 'OAUTH2_PROVIDER_X' | 'OAUTH2_PROVIDER_DISCORD';
+  }; result: {
+    oauth2CredentialId: string;
+  } };
   update_organization_name: { parameters: {
     organizationName: string;
   }; result: {
@@ -1839,6 +1890,7 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   create_authenticators: ['ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', 'createAuthenticatorsResult'],
   create_invitations: ['ACTIVITY_TYPE_CREATE_INVITATIONS', 'createInvitationsResult'],
   create_mfa_policy: ['ACTIVITY_TYPE_CREATE_MFA_POLICY', 'createMfaPolicyResult'],
+  create_oauth2_credential: ['ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL', 'createOauth2CredentialResult'],
   create_oauth_providers: ['ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2', 'createOauthProvidersResultV2'],
   create_policies: ['ACTIVITY_TYPE_CREATE_POLICIES', 'createPoliciesResult'],
   create_policy: ['ACTIVITY_TYPE_CREATE_POLICY_V3', 'createPolicyResult'],
@@ -1859,6 +1911,7 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   delete_authenticators: ['ACTIVITY_TYPE_DELETE_AUTHENTICATORS', 'deleteAuthenticatorsResult'],
   delete_invitation: ['ACTIVITY_TYPE_DELETE_INVITATION', 'deleteInvitationResult'],
   delete_mfa_policy: ['ACTIVITY_TYPE_DELETE_MFA_POLICY', 'deleteMfaPolicyResult'],
+  delete_oauth2_credential: ['ACTIVITY_TYPE_DELETE_OAUTH2_CREDENTIAL', 'deleteOauth2CredentialResult'],
   delete_oauth_providers: ['ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS', 'deleteOauthProvidersResult'],
   delete_policies: ['ACTIVITY_TYPE_DELETE_POLICIES', 'deletePoliciesResult'],
   delete_policy: ['ACTIVITY_TYPE_DELETE_POLICY', 'deletePolicyResult'],
@@ -1890,6 +1943,7 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   init_otp_auth: ['ACTIVITY_TYPE_INIT_OTP_AUTH_V3', 'initOtpAuthResultV2'],
   init_user_email_recovery: ['ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY_V2', 'initUserEmailRecoveryResult'],
   oauth: ['ACTIVITY_TYPE_OAUTH', 'oauthResult'],
+  oauth2_authenticate: ['ACTIVITY_TYPE_OAUTH2_AUTHENTICATE', 'oauth2AuthenticateResult'],
   oauth_login: ['ACTIVITY_TYPE_OAUTH_LOGIN', 'oauthLoginResult'],
   otp_auth: ['ACTIVITY_TYPE_OTP_AUTH', 'otpAuthResult'],
   otp_login: ['ACTIVITY_TYPE_OTP_LOGIN_V2', 'otpLoginResult'],
@@ -1906,6 +1960,7 @@ export const activityTypes: Record<keyof Activities, [type: string, resultKey: s
   stamp_login: ['ACTIVITY_TYPE_STAMP_LOGIN', 'stampLoginResult'],
   update_auth_proxy_config: ['ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG', 'updateAuthProxyConfigResult'],
   update_mfa_policy: ['ACTIVITY_TYPE_UPDATE_MFA_POLICY', 'updateMfaPolicyResult'],
+  update_oauth2_credential: ['ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL', 'updateOauth2CredentialResult'],
   update_organization_name: ['ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME', 'updateOrganizationNameResult'],
   update_policy: ['ACTIVITY_TYPE_UPDATE_POLICY_V2', 'updatePolicyResultV2'],
   update_private_key_tag: ['ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG', 'updatePrivateKeyTagResult'],
