@@ -100,12 +100,29 @@ func StartWith(t testing.TB, storeURL string, c config.Config, master, previous 
 // Resume is [StartWith] on a store that has organizations already: it makes none.
 func Resume(t testing.TB, storeURL string, c config.Config, master, previous string) *Server {
 	t.Helper()
+	s, err := TryResume(t, storeURL, c, master, previous)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TryResume is [Resume] for a store on which a server may refuse to start.
+func TryResume(t testing.TB, storeURL string, c config.Config, master, previous string) (_ *Server, err error) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	c.Store = storeURL
 	s, err := server.OpenConfigured(ctx, &c, slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatal(err)
+		stop()
+		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			stop()
+			err = errors.Join(err, s.Close())
+		}
+	}()
 	c = patient(c)
 	if c.Timeouts.LameDuck == config.Default().Timeouts.LameDuck {
 		c.Timeouts.LameDuck = 0 // no balancer looks
@@ -120,15 +137,20 @@ func Resume(t testing.TB, storeURL string, c config.Config, master, previous str
 	c.MasterKey, c.PreviousMasterKey = master, previous
 	keys, err := server.OpenKeys(ctx, s, &c, logger)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			keys.Vault.Close()
+		}
+	}()
 	bound, err := server.Bind(&c)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	srv, err := server.New(bound, s, keys, logger, "test")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	done := make(chan error, 1)
 	go func() { done <- srv.Run(ctx) }()
@@ -153,7 +175,7 @@ func Resume(t testing.TB, storeURL string, c config.Config, master, previous str
 	}
 	t.Cleanup(func() { end(t) })
 	kind, _, _ := strings.Cut(storeURL, ":")
-	return &Server{URL: srv.BaseURL(), Kind: kind, Store: s, Keys: keys, Whole: srv, Log: log, Stop: end, Outbox: c.Dev.Outbox}
+	return &Server{URL: srv.BaseURL(), Kind: kind, Store: s, Keys: keys, Whole: srv, Log: log, Stop: end, Outbox: c.Dev.Outbox}, nil
 }
 
 // noNames resolves nothing: servers under test post to this machine alone.
