@@ -196,7 +196,10 @@ const testLease = time.Minute
 // outbox makes the outbox of one server; how sends a message.
 func (q *queue) outbox(how func(ctx context.Context) error) *Outbox {
 	return New(Config{
-		Store: q.store, Keys: q.keys, Log: slog.New(slog.NewJSONHandler(q, nil)), Metrics: api.NewMetrics(api.Sources{}),
+		Store: q.store, Keys: q.keys, Log: slog.New(slog.NewJSONHandler(q, nil)), Metrics: api.NewMetrics(api.Sources{
+			Pool: q.store.Pool, Log: func() (int64, time.Time) { return 0, time.Time{} },
+			DataKeys: func() int { return 0 }, VaultMemory: func() int { return 0 },
+		}),
 		Now: q.now, Poll: 10 * time.Millisecond, Lease: testLease, StoreTimeout: testkit.Patience,
 		Router: &notify.Router{Now: q.now, Mail: sender(func(ctx context.Context, m *notify.Message) error {
 			q.mu.Lock()
