@@ -455,7 +455,7 @@ func TestWellKnown(t *testing.T) {
 	defer reply.Body.Close()
 	body, _ := io.ReadAll(reply.Body)
 	if !regexp.MustCompile(`^{"version":"test","signerPublicKey":"04[0-9a-f]{128}","sessionPublicKey":"04[0-9a-f]{128}",` +
-		`"logOrigin":"latchkey/[0-9a-f-]{36}","logVerifierKeys":\["latchkey/[^"]+","latchkey/[^"]+"\]}$`).Match(body) {
+		`"oauth2ClientSecretPublicKey":"04[0-9a-f]{128}","logOrigin":"latchkey/[0-9a-f-]{36}","logVerifierKeys":\["latchkey/[^"]+","latchkey/[^"]+"\]}$`).Match(body) {
 		t.Errorf("got %s", body)
 	}
 }

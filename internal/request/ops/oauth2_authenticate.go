@@ -34,7 +34,7 @@ type OAuth2AuthenticateParams struct {
 	RedirectURI                string `json:"redirectUri" check:"required,max=2048" doc:"Where the provider sent the user back to, exactly." example:"https://app.example.com/callback"`
 	CodeVerifier               string `json:"codeVerifier" check:"required,max=128,secret" doc:"Verifier of PKCE, whose hash the login began with."`
 	Nonce                      string `json:"nonce" check:"required,max=256" doc:"Nonce of the token: the hex SHA-256 of the text of the public key with which the user will log in." example:"1663bba492a323085b13895634a3618792c4ec6896f3c34ef3c26396df22ef82"`
-	BearerTokenTargetPublicKey string `json:"bearerTokenTargetPublicKey,omitzero" check:"hex,max=130" doc:"P-256 public key; if it is given, the token that the provider issued is in the claim encrypted_bearer_token, encrypted to it."`
+	BearerTokenTargetPublicKey string `json:"bearerTokenTargetPublicKey,omitzero" check:"hex,max=130" doc:"P-256 public key; if it is given, the token that the provider issued is in the claim encrypted_bearer_token, encrypted to it." example:"0464fb511728122da3b7b8a449c79d7a9e3fb847f4cbf0efbc6c82f68ada0ae5ebd1f9b6a45f5e4b61852c8e293a7b79022422ffff9ea8fba7297271b589cc9ed2"`
 }
 
 // Check refuses what is not a public key.

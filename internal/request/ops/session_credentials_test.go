@@ -256,6 +256,7 @@ func TestCredentialsAreDeclared(t *testing.T) {
 		"recover_user",                                                       // by a recovery key only
 		"delete_api_keys", "delete_authenticators", "delete_oauth_providers", // takes away
 		"export_private_key", "export_wallet", "export_wallet_account", "export_secrets", // the key is what an export is sealed to
+		"oauth2_authenticate",      // the key is what the provider's token is sealed to
 		"import_secrets",           // the key is what the import was sealed to
 		"set_organization_feature", // locks, and never unlocks
 		"create_velocity_control",  // the threshold is that of a limit

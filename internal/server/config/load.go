@@ -69,7 +69,7 @@ func RevealStore(store string) (string, error) {
 		return "", fmt.Errorf("what %s holds %s", store, wrong)
 	}
 	if path, ok := strings.CutPrefix(found, "sqlite:"); ok && !strings.HasPrefix(path, "/") {
-		return "", fmt.Errorf("what %s holds must be an absolute path after sqlite:", store)
+		return "", fmt.Errorf("what %s holds must have an absolute path behind sqlite", store)
 	}
 	return found, nil
 }

@@ -43,7 +43,7 @@ func TestLoad(t *testing.T) {
 		{"environment with another store", "store: env:LATCHKEY_TEST_WRONG", 0o644, "", "store: what env:LATCHKEY_TEST_WRONG holds must be sqlite:PATH"},
 		{"file", "store: file:store", 0o644, "sqlite:/var/lib/x.db", ""},
 		{"file and durability", "store: {url: 'file:store', durability: replica}", 0o644, "", "which SQLite cannot do"},
-		{"file with a relative path", "store: file:relative", 0o644, "", "must be an absolute path after sqlite:"},
+		{"file with a relative path", "store: file:relative", 0o644, "", "must have an absolute path behind sqlite"},
 		{"file that others read", "store: file:open", 0o644, "", "can be read by others (mode 0644)"},
 		{"no file", "store: file:none", 0o644, "", "no such file"},
 	} {
