@@ -168,7 +168,7 @@ export async function startServer(place, more = []) {
 export async function startServe(place, config, key) {
   const file = join(place.data, 'config.yaml');
   const store = place.args[1] ?? 'sqlite:latchkey.db';
-  writeFileSync(file, `listen: 127.0.0.1:0\nstore: ${JSON.stringify(store)}\n${config}`);
+  writeFileSync(file, `listen: 127.0.0.1:0\nstore: ${JSON.stringify(store)}\n${config}`, { mode: 0o600 });
   const init = ['init', '--config', file, '--organization', 'Served', '--user', 'Root', '--public-key', key.apiPublicKey];
   const { organizationId, userId } = JSON.parse(execFileSync(binary, init));
   const server = await launch(['serve', '--config', file], (output) => output.match(/"msg":"ready","address":"([^"]+)"/)?.[1]);
