@@ -83,7 +83,7 @@ func (r *release) debContents(architecture string) (contents files.Contents, err
 		return nil, err
 	}
 	// It may get a password. Its group is set after the group was made.
-	add(made("latchkey.yaml", []byte(config)), "/etc/latchkey/latchkey.yaml", 0o640, files.TypeConfig)
+	add(made("latchkey.yaml", []byte(config)), "/etc/latchkey/latchkey.yaml", 0o600, files.TypeConfig)
 	for name, folder := range map[string]string{
 		"latchkey.bash": "/usr/share/bash-completion/completions/latchkey",
 		"_latchkey":     "/usr/share/zsh/vendor-completions/_latchkey",

@@ -146,7 +146,7 @@ func TestDeb(t *testing.T) {
 	}
 	headers, contents := entries(t, bytes.NewReader(parts["data.tar.gz"]))
 	for name, mode := range map[string]int64{
-		"usr/bin/latchkey": 0o755, "etc/latchkey/latchkey.yaml": 0o640, "usr/lib/systemd/system/latchkey.service": 0o644,
+		"usr/bin/latchkey": 0o755, "etc/latchkey/latchkey.yaml": 0o600, "usr/lib/systemd/system/latchkey.service": 0o644,
 		"usr/share/latchkey/systemd/tpm.conf": 0o644, "usr/share/man/man1/latchkey.1.gz": 0o644, "usr/share/man/man5/latchkey.yaml.5.gz": 0o644,
 		"usr/share/bash-completion/completions/latchkey": 0o644, "usr/share/doc/latchkey/copyright": 0o644,
 	} {

@@ -16,9 +16,8 @@ import (
 )
 
 type backupCommand struct {
-	Config string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server; this or --data."`
-	Data   string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server; this or --config."`
-	Out    string `required:"" placeholder:"FILE" help:"New file for the copy; an existing one is never overwritten."`
+	located
+	Out string `required:"" placeholder:"FILE" help:"New file for the copy; an existing one is never overwritten."`
 }
 
 type restoreCommand struct {
@@ -33,7 +32,7 @@ type restoreCommand struct {
 
 // Run copies the database of a server, which may be running.
 func (cmd backupCommand) Run(ctx context.Context) error {
-	from, err := installation(cmd.Config, cmd.Data)
+	from, err := cmd.installation()
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ type devFile struct {
 // Run serves until a signal comes.
 func (cmd devCommand) Run(ctx context.Context) (err error) {
 	if cmd.UntilEOF {
-		// Whoever read what is printed here may be gone, too: that must not end the
+		// The reader of what is printed here may be gone, too: that must not end the
 		// server before it has cleaned up.
 		signal.Ignore(syscall.SIGPIPE)
 	}

@@ -26,8 +26,7 @@ import (
 )
 
 type initCommand struct {
-	Config       string        `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server; this or --data."`
-	Data         string        `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server; this or --config."`
+	located
 	Organization string        `required:"" placeholder:"NAME" help:"Name of the organization."`
 	User         string        `required:"" placeholder:"NAME" help:"Name of its root user."`
 	Email        string        `placeholder:"ADDRESS" help:"E-mail address of the root user."`
@@ -54,7 +53,7 @@ func (cmd initCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	where, err := installation(cmd.Config, cmd.Data)
+	where, err := cmd.installation()
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,14 @@ import (
 	"latchkey/internal/server/config"
 )
 
+// located are the flags of commands about an installation that need no server.
+type located struct {
+	Config string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server; this or --data."`
+	Data   string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server; this or --config."`
+}
+
+func (l located) installation() (*config.Config, error) { return installation(l.Config, l.Data) }
+
 // installation is the store and the master key of a config file, or of the data
 // folder of a dev server.
 func installation(configFile, dataDir string) (*config.Config, error) {

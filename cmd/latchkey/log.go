@@ -16,13 +16,12 @@ type logCommand struct {
 }
 
 type newEpochCommand struct {
-	Config string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server; this or --data."`
-	Data   string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server; this or --config."`
+	located
 }
 
 // Run begins a new log.
 func (cmd newEpochCommand) Run(ctx context.Context) error {
-	where, err := installation(cmd.Config, cmd.Data)
+	where, err := cmd.installation()
 	if err != nil {
 		return err
 	}

@@ -15,15 +15,14 @@ import (
 )
 
 type migrateCommand struct {
-	Adopt  bool   `required:"" help:"Mark every row of a database that was written before rows were marked, once. Stop all servers and make a backup first."`
-	Config string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server; this or --data."`
-	Data   string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server; this or --config."`
+	Adopt bool `required:"" help:"Mark every row of a database that was written before rows were marked, once. Stop all servers and make a backup first."`
+	located
 }
 
 // Run adopts the database. What is done stays done: it can be stopped and run
 // again.
 func (cmd migrateCommand) Run(ctx context.Context) error {
-	where, err := installation(cmd.Config, cmd.Data)
+	where, err := cmd.installation()
 	if err != nil {
 		return err
 	}

@@ -15,14 +15,13 @@ type organizationsCommand struct {
 }
 
 type organizationsListCommand struct {
-	Config string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server; this or --data."`
-	Data   string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server; this or --config."`
-	JSON   bool   `name:"json" help:"Print one JSON object."`
+	located
+	JSON bool `name:"json" help:"Print one JSON object."`
 }
 
 // Run lists the organizations.
 func (cmd organizationsListCommand) Run(ctx context.Context) error {
-	where, err := installation(cmd.Config, cmd.Data)
+	where, err := cmd.installation()
 	if err != nil {
 		return err
 	}

@@ -13,14 +13,13 @@ import (
 )
 
 type statusCommand struct {
-	Config string `placeholder:"FILE" xor:"where" required:"" help:"Config file of the server; this or --data."`
-	Data   string `placeholder:"DIR" xor:"where" required:"" help:"Data folder of a dev server; this or --config."`
-	JSON   bool   `name:"json" help:"Print one JSON object."`
+	located
+	JSON bool `name:"json" help:"Print one JSON object."`
 }
 
 // Run shows how an installation is, whether servers run or not.
 func (cmd statusCommand) Run(ctx context.Context) error {
-	where, err := installation(cmd.Config, cmd.Data)
+	where, err := cmd.installation()
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
 // Package devseed derives what a development server starts with from a text, so
-// that tests meet the same organization, ids and keys in each run. Whoever knows the
+// that tests meet the same organization, ids and keys in each run. A reader of the
 // text knows the private keys: it is for servers that only this machine reaches.
 package devseed
 

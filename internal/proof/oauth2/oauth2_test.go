@@ -159,6 +159,7 @@ func TestMember(t *testing.T) {
 		`{"id":"1"}`:                           "",
 		`[]`:                                   "",
 		``:                                     "",
+
 		`{"data":{"id":"1"}} {"data":{"id":"2"}}`:  "",
 		`{"data":{"id":"` + long(256) + `"}}`:      "",
 		`{"data":{"id":"` + long(255) + `"}}`:      long(255),
