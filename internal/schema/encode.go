@@ -4,15 +4,14 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"latchkey/internal/jsonwrite"
 )
 
 // Encode renders v the way replies and echoes are written: omitzero members
 // that are zero are left out, nil slices are [], members come in the order of
 // the Go fields. Raw values lose white space between tokens and nothing else.
 func Encode(v any) ([]byte, error) {
-	return json.Marshal(v, json.Deterministic(true), jsontext.PreserveRawStrings(true))
+	return jsonwrite.Marshal(v)
 }
 
 // Uint64 is a number that travels as a string of decimal digits, because many

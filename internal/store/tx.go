@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"latchkey/internal/domain"
+	"latchkey/internal/jsonwrite"
 	"latchkey/internal/keys/vault"
 )
 
@@ -93,7 +94,7 @@ func (tx *Tx) Record(a *domain.Activity, d LogDigests) error {
 
 func (tx *Tx) record(a *domain.Activity, d LogDigests) error {
 	tx.logged, tx.digests = a, d
-	body, err := json.Marshal(a)
+	body, err := jsonwrite.Marshal(a)
 	if err != nil {
 		return err
 	}

@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"latchkey/internal/domain"
+	"latchkey/internal/jsonwrite"
 	"latchkey/internal/store"
 )
 
@@ -16,14 +16,11 @@ import (
 // read, so that a client can compute them from what it was shown.
 func (c *Catalog) LogDigests(a *domain.Activity) (d store.LogDigests, err error) {
 	d.Votes = digest(votesText(a))
-	decision, err := json.Marshal(struct {
+	decision := struct {
 		Outcome           string           `json:"outcome"`
 		PolicyEvaluations []VoteEvaluation `json:"policyEvaluations"`
-	}{outcome(a), Evaluations(a)})
-	if err != nil {
-		return d, err
-	}
-	if d.Decision, err = canonicalDigest(decision); err != nil {
+	}{outcome(a), Evaluations(a)}
+	if d.Decision, err = canonicalDigest(&decision); err != nil {
 		return d, err
 	}
 	if a.Status == domain.StatusCompleted {
@@ -66,18 +63,18 @@ func votesText(a *domain.Activity) jsontext.Value {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		for k, part := range []string{v.UserID, string(v.Selection), hex.EncodeToString(message[:]), v.Signature} {
+		for k, part := range [...]string{v.UserID, string(v.Selection), hex.EncodeToString(message[:]), v.Signature} {
 			text = append(text, "[,,,"[k])
-			quoted, _ := jsontext.AppendQuote(nil, part) // of what is not UTF-8 it makes a text all the same
-			text = append(text, quoted...)
+			text, _ = jsontext.AppendQuote(text, part) // of what is not UTF-8 it makes a text all the same
 		}
 		text = append(text, ']')
 	}
 	return append(text, ']')
 }
 
-func canonicalDigest(text jsontext.Value) (string, error) {
-	if err := text.Canonicalize(); err != nil {
+func canonicalDigest(v any) (string, error) {
+	text, err := jsonwrite.Canonical(v)
+	if err != nil {
 		return "", err
 	}
 	return digest(text), nil
