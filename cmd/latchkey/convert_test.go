@@ -36,10 +36,7 @@ import (
 // LATCHKEY_TEST_ACTIVITIES makes it larger: make convert.
 func TestConvert(t *testing.T) {
 	t.Parallel()
-	n, err := strconv.Atoi(cmp.Or(os.Getenv("LATCHKEY_TEST_ACTIVITIES"), "600"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := testkit.Number(t, "LATCHKEY_TEST_ACTIVITIES", 600)
 	c := newConverted(t)
 	first := "sqlite:" + c.path("latchkey.db")
 	process := c.start(0)

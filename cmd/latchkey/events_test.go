@@ -5,11 +5,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,10 +24,7 @@ import (
 // `make events` does it with 10,000 activities.
 func TestEventsThroughKills(t *testing.T) {
 	t.Parallel()
-	n := 120
-	if more, err := strconv.Atoi(os.Getenv("LATCHKEY_TEST_EVENTS")); err == nil {
-		n = more
-	}
+	n := testkit.Number(t, "LATCHKEY_TEST_EVENTS", 120)
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		k := &killed{n: n, address: testkit.Reserve(t), data: filepath.Join(t.TempDir(), "data")}

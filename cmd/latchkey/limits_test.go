@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -34,10 +33,7 @@ import (
 // LATCHKEY_TEST_REQUESTS makes it longer: make limits.
 func TestLimitsThroughKills(t *testing.T) {
 	t.Parallel()
-	requests, err := strconv.Atoi(cmp.Or(os.Getenv("LATCHKEY_TEST_REQUESTS"), "128"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	requests := testkit.Number(t, "LATCHKEY_TEST_REQUESTS", 128)
 	for name, store := range map[string]func() string{
 		"sqlite":   func() string { return "sqlite:latchkey.db" },
 		"postgres": func() string { return pgtest.URL(t) },

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -26,10 +25,7 @@ import (
 // come in order. LATCHKEY_TEST_EVENTS makes it longer: make deliveries.
 func TestKilledWhileDelivering(t *testing.T) {
 	t.Parallel()
-	events, err := strconv.Atoi(cmp.Or(os.Getenv("LATCHKEY_TEST_EVENTS"), "45"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := testkit.Number(t, "LATCHKEY_TEST_EVENTS", 45)
 	for name, store := range map[string]func() string{
 		"sqlite":   func() string { return "sqlite:latchkey.db" },
 		"postgres": func() string { return pgtest.URL(t) },

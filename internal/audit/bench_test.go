@@ -19,13 +19,14 @@ import (
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 	"latchkey/internal/test/servertest"
+	"latchkey/internal/test/testkit"
 )
 
 // BenchmarkVerify audits an organization with many activities, and then starts a
 // server on it. LATCHKEY_TEST_ACTIVITIES says how many; make audit-bench takes a
 // million.
 func BenchmarkVerify(b *testing.B) {
-	activities := number(b, "LATCHKEY_TEST_ACTIVITIES", 20_000)
+	activities := testkit.Number(b, "LATCHKEY_TEST_ACTIVITIES", 20_000)
 	url := servertest.SQLite(b)
 	fill(b, url, activities)
 	resetPeak()

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
 
 	"latchkey/internal/test/servertest"
+	"latchkey/internal/test/testkit"
 )
 
 // changesVariable says how many changes TestRandomChanges makes of each store;
@@ -26,10 +26,10 @@ const (
 func TestRandomChanges(t *testing.T) {
 	servertest.EachStore(t, func(t *testing.T, url string) {
 		w := newWorld(t, url)
-		seed := uint64(number(t, seedVariable, 20261116))
+		seed := uint64(testkit.Number(t, seedVariable, 20261116))
 		random := &randomChanges{Rand: rand.New(rand.NewPCG(seed, 0)), w: w} // it has to be repeatable
 		counts := map[string]int{}
-		for n := range number(t, changesVariable, 100) {
+		for n := range testkit.Number(t, changesVariable, 100) {
 			after, what, unnoticed := random.change()
 			w.db.write(after)
 			_, found := audited(t, url)
@@ -51,19 +51,6 @@ func TestRandomChanges(t *testing.T) {
 		}
 		t.Logf("seed %d: %v", seed, counts)
 	})
-}
-
-func number(t testing.TB, variable string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(variable)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s: %v", variable, err)
-	}
-	return n
 }
 
 // randomChanges makes changes of a world.

@@ -190,7 +190,7 @@ func (d *doctor) masterKey(ctx context.Context) {
 func (d *doctor) openSeal(name string) bool {
 	seal, err := ReadSeal(d.config)
 	if err != nil {
-		d.fail(name, err.Error(), "")
+		d.fail(name, err.Error(), unreadableSeal)
 		return false
 	}
 	if d.keys.seal, err = OpenSeal(seal, d.config.Seal.Secrets, slog.New(slog.DiscardHandler)); err == nil {
@@ -205,6 +205,9 @@ func (d *doctor) openSeal(name string) bool {
 	d.fail(name, err.Error(), "correct seal.secrets")
 	return false
 }
+
+// unreadableSeal is what helps against a seal file that cannot be read.
+const unreadableSeal = "name the seal file in masterKey, readable for the server's user alone, or put a copy of it from a backup in its place"
 
 // describeSource names a source of a key.
 func describeSource(source string) string {
@@ -229,7 +232,7 @@ func (d *doctor) seal(context.Context) {
 	}
 	seal, err := ReadSeal(d.config)
 	if err != nil {
-		d.fail(name, err.Error(), "")
+		d.fail(name, err.Error(), unreadableSeal)
 		return
 	}
 	var opens, fails, untried []string

@@ -144,7 +144,7 @@ func (d *doctor) certificate(context.Context) {
 	leaf, err := x509.ParseCertificate(pair.Certificate[0])
 	switch {
 	case err != nil:
-		d.fail(name, err.Error(), "")
+		d.fail(name, err.Error(), "put a certificate in place that can be read: PEM, the server's own first")
 	case d.Now.After(leaf.NotAfter) || d.Now.Before(leaf.NotBefore):
 		d.fail(name, fmt.Sprintf("it is good from %s to %s only", leaf.NotBefore.Format(time.DateOnly), leaf.NotAfter.Format(time.DateOnly)), "renew it; the server takes it within seconds")
 	case d.Now.Add(soonOver).After(leaf.NotAfter):
@@ -221,7 +221,7 @@ func (d *doctor) issuers(ctx context.Context) {
 	}
 	known, all, err := store.NewInspector(nil).Issuers(ctx, d.image, issuersOf)
 	if err != nil {
-		d.fail(name, err.Error(), "")
+		d.fail(name, err.Error(), "latchkey audit verify --config "+d.file)
 		return
 	}
 	of := ""
@@ -259,7 +259,7 @@ func (d *doctor) witnesses(ctx context.Context) {
 	}
 	all, err := newWitnesses(&d.config.Log)
 	if err != nil {
-		d.fail(name, err.Error(), "")
+		d.fail(name, err.Error(), "correct log.witnesses: its keys are those that latchkey witness prints")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, outsideWait)

@@ -61,7 +61,7 @@ func (d *doctor) database(ctx context.Context) {
 		d.installation, err = store.NewInspector(nil).Installation(ctx, image)
 	}
 	if err != nil {
-		d.fail(name, err.Error(), "")
+		d.fail(name, err.Error(), "restore the newest backup, or run latchkey audit verify --config "+d.file+" to see what is damaged")
 		return
 	}
 	detail := fmt.Sprintf("%s, %d rows", config.ShownStore(c.Store), rows)
@@ -121,7 +121,7 @@ func (d *doctor) log(ctx context.Context) {
 	known, err := d.remembered(path)
 	switch {
 	case err != nil:
-		d.fail(name, err.Error(), "")
+		d.fail(name, err.Error(), "make "+path+" readable for the server's user; if it is damaged, see docs/integrity.md before removing it")
 		return
 	case known == nil || !d.presentEpoch(known.Origin):
 		d.ok(name, "%s", detail)

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"net/http"
-	"os"
 	"strconv"
 	"sync"
 	"testing"
@@ -19,15 +18,7 @@ import (
 // failoverRounds is how often the tests of this file let a primary fail.
 func failoverRounds(t *testing.T) int {
 	t.Helper()
-	text := os.Getenv("LATCHKEY_FAILOVER_ROUNDS")
-	if text == "" {
-		return 3
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("LATCHKEY_FAILOVER_ROUNDS is %q, not a number above 0", text)
-	}
-	return n
+	return testkit.Number(t, "LATCHKEY_FAILOVER_ROUNDS", 3)
 }
 
 // TestStandbyStops: the synchronous standby hangs while wallets are created, the

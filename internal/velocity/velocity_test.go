@@ -3,8 +3,6 @@ package velocity_test
 import (
 	"errors"
 	"math/big"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"latchkey/internal/domain"
+	"latchkey/internal/test/testkit"
 	"latchkey/internal/velocity"
 )
 
@@ -101,13 +100,7 @@ func (quiet) Helper() {}
 // TestManyEvents: a sum looks at few entries however many there are. make limits
 // runs it with a million.
 func TestManyEvents(t *testing.T) {
-	events := int64(50_000)
-	if asked := os.Getenv("LATCHKEY_TEST_EVENTS"); asked != "" {
-		var err error
-		if events, err = strconv.ParseInt(asked, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
+	events := int64(testkit.Number(t, "LATCHKEY_TEST_EVENTS", 50_000))
 	c := control(t, "1", rolling("3600"), "18")
 	var all entries
 	reads := 0

@@ -30,7 +30,7 @@ type Metrics struct {
 	locked     prometheus.Gauge
 	refused    prometheus.Gauge
 	witness    *prometheus.CounterVec
-	activities *prometheus.CounterVec
+	activities map[domain.ActivityStatus]prometheus.Counter
 	webhooks   struct {
 		deliveries *prometheus.CounterVec
 		endpoints  *prometheus.GaugeVec
@@ -92,16 +92,17 @@ func NewMetrics(s Sources) *Metrics {
 		Name: "latchkey_witness_failures_total", Help: "Checkpoints that a witness did not cosign: it was unavailable, its signature was wrong, or it saw a fork.",
 	}, []string{"witness", "reason"})
 	m.locked.Set(1)
-	m.activities = prometheus.NewCounterVec(prometheus.CounterOpts{
+	activities := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "latchkey_activities_total", Help: "Answers to submitted activities, by what has become of the activity.",
 	}, []string{"outcome"})
+	m.activities = map[domain.ActivityStatus]prometheus.Counter{}
 	for _, status := range activityOutcomes {
-		m.activities.WithLabelValues(outcomeLabel(status))
+		m.activities[status] = activities.WithLabelValues(status.Word())
 	}
 	// So that both are there before the first request.
 	m.requests.WithLabelValues("unknown", "404")
 	m.duration.WithLabelValues("unknown")
-	m.registry.MustRegister(m.activities)
+	m.registry.MustRegister(activities)
 	m.registry.MustRegister(s.collectors()...)
 	m.webhooks.deliveries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "latchkey_webhook_deliveries_total", Help: "Attempts of this server to deliver an event to a webhook endpoint: delivered, or failed.",
@@ -146,7 +147,7 @@ func (m *Metrics) observe(operation string, status int, took time.Duration) {
 
 // answered counts an answer to a submitted activity.
 func (m *Metrics) answered(status domain.ActivityStatus) {
-	m.activities.WithLabelValues(outcomeLabel(status)).Inc()
+	m.activities[status].Inc()
 }
 
 // IntegrityFailure counts a record that was not used.

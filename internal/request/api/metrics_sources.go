@@ -2,7 +2,6 @@ package api
 
 import (
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,10 +13,6 @@ import (
 var activityOutcomes = []domain.ActivityStatus{
 	domain.StatusCompleted, domain.StatusFailed, domain.StatusConsensusNeeded, domain.StatusAuthenticatorsNeeded,
 	domain.StatusRejected, domain.StatusPending, domain.StatusCreated,
-}
-
-func outcomeLabel(s domain.ActivityStatus) string {
-	return strings.ToLower(strings.TrimPrefix(string(s), "ACTIVITY_STATUS_"))
 }
 
 // collectors ask the sources.

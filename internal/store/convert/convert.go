@@ -155,11 +155,22 @@ type copying struct {
 	bytes int
 }
 
+// left is how many rows of a table are still to be left out.
+func (c *copying) left(of table) *int64 {
+	switch of {
+	case organizations:
+		return &c.skip.Organizations
+	case items:
+		return &c.skip.Items
+	case activities:
+		return &c.skip.Activities
+	default:
+		return &c.skip.Entries
+	}
+}
+
 func (c *copying) add(ctx context.Context, r *row) error {
-	left := map[table]*int64{
-		organizations: &c.skip.Organizations, items: &c.skip.Items, activities: &c.skip.Activities, entries: &c.skip.Entries,
-	}[r.table]
-	if *left > 0 {
+	if left := c.left(r.table); *left > 0 {
 		*left--
 		return nil
 	}

@@ -96,24 +96,12 @@ func (db *DB) drop(conn *pgconn.PgConn) {
 
 // queueAppends puts the commits with these numbers into one statement.
 func (b *batch) queueAppends(numbers []int) {
-	n := len(numbers)
-	var (
-		orgs, ids, types, statuses = make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-		versions, times            = make([]int64, n), make([]int64, n)
-		fingerprints, bodies       = make([][]byte, n), make([][]byte, n)
-		entries                    = make([][]byte, n)
-	)
+	orgs, versions := make([]string, len(numbers)), make([]int64, len(numbers))
 	for k, i := range numbers {
-		c := b.commits[i]
-		a := c.Activity
-		orgs[k], versions[k], ids[k], times[k] = c.Org, c.Version, a.ID, a.TimestampMs
-		fingerprints[k], types[k], statuses[k], bodies[k] = a.Fingerprint[:], a.Type, a.Status, store.NonNil(a.Body)
-		if len(c.Entries) > 0 {
-			entries[k] = store.NonNil(c.Entries[0].Body)
-		}
+		orgs[k], versions[k] = b.commits[i].Org, b.commits[i].Version
 		b.refusals[i] = store.ErrConflict // unless the statement says otherwise
 	}
-	b.Queue(appendSQL, orgs, versions, ids, times, fingerprints, types, statuses, bodies, entries).
+	b.Queue(appendSQL, append([]any{orgs, versions}, b.activityColumns(numbers)...)...).
 		Query(func(rows pgx.Rows) error {
 			var k int64
 			var inserted bool
@@ -126,6 +114,26 @@ func (b *batch) queueAppends(numbers []int) {
 			})
 			return err
 		})
+}
+
+// activityColumns are arguments of a statement: a list for each column of the
+// activities of some commits, and one of their entries in the log.
+func (b *batch) activityColumns(numbers []int) []any {
+	n := len(numbers)
+	var (
+		ids, types, statuses          = make([]string, n), make([]string, n), make([]string, n)
+		times                         = make([]int64, n)
+		fingerprints, bodies, entries = make([][]byte, n), make([][]byte, n), make([][]byte, n)
+	)
+	for k, i := range numbers {
+		c := b.commits[i]
+		a := c.Activity
+		ids[k], times[k], fingerprints[k], types[k], statuses[k], bodies[k] = a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, store.NonNil(a.Body)
+		if len(c.Entries) > 0 {
+			entries[k] = store.NonNil(c.Entries[0].Body)
+		}
+	}
+	return []any{ids, times, fingerprints, types, statuses, bodies, entries}
 }
 
 // queueChange adds the statement of one commit.

@@ -86,23 +86,11 @@ func (t *chain) add(number int, c *store.Commit) bool {
 // recorded already, that one is refused as such, and the others, which may rest on
 // it, as conflicts.
 func (b *batch) queueChain(t *chain) {
-	n := len(t.numbers)
 	first := b.commits[t.numbers[0]]
-	var (
-		ids, types, statuses          = make([]string, n), make([]string, n), make([]string, n)
-		times                         = make([]int64, n)
-		fingerprints, bodies, entries = make([][]byte, n), make([][]byte, n), make([][]byte, n)
-		claimKinds, claimIDs          []string
-		claimBodies                   [][]byte
-	)
-	for k, i := range t.numbers {
-		c := b.commits[i]
-		a := c.Activity
-		ids[k], times[k], fingerprints[k], types[k], statuses[k], bodies[k] = a.ID, a.TimestampMs, a.Fingerprint[:], a.Type, a.Status, store.NonNil(a.Body)
-		if len(c.Entries) > 0 {
-			entries[k] = store.NonNil(c.Entries[0].Body)
-		}
-		for _, ch := range c.Changes {
+	var claimKinds, claimIDs []string
+	var claimBodies [][]byte
+	for _, i := range t.numbers {
+		for _, ch := range b.commits[i].Changes {
 			claimKinds, claimIDs, claimBodies = append(claimKinds, ch.Kind), append(claimIDs, ch.ID), append(claimBodies, ch.Body)
 		}
 	}
@@ -111,8 +99,9 @@ func (b *batch) queueChain(t *chain) {
 	for _, f := range t.outside {
 		followKinds, followIDs, followBodies = append(followKinds, f.Kind), append(followIDs, f.ID), append(followBodies, f.Body)
 	}
-	b.Queue(chainSQL, first.Org, first.Version, ids, times, fingerprints, types, statuses, bodies, entries,
-		claimKinds, claimIDs, claimBodies, followKinds, followIDs, followBodies).QueryRow(func(row pgx.Row) error {
+	args := append([]any{first.Org, first.Version}, b.activityColumns(t.numbers)...)
+	args = append(args, claimKinds, claimIDs, claimBodies, followKinds, followIDs, followBodies)
+	b.Queue(chainSQL, args...).QueryRow(func(row pgx.Row) error {
 		var written, guard int64
 		var recorded []int64
 		if err := row.Scan(&written, &recorded, &guard); err != nil {

@@ -5,6 +5,8 @@ package testkit
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +33,21 @@ func Await(holds func() bool) bool {
 		}
 	}
 	return true
+}
+
+// Number is how much of something a long form of a test does, from the environment.
+// A value that is no number fails the test: it would else run the short form unseen.
+func Number(t testing.TB, variable string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return n
 }
 
 // Unhex returns the bytes of hexadecimal digits, which may come in parts.
