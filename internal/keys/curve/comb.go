@@ -2,9 +2,8 @@ package curve
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
-
-	"filippo.io/nistec"
 )
 
 // comb multiplies one point, by the method of Lim and Lee: the bits of a scalar
@@ -12,7 +11,9 @@ import (
 // every choice of rows.
 type comb struct {
 	combShape
-	sums [][]nistec.P256Point // by block, then by the rows that are chosen
+	// sums are by block, then by the rows that are chosen: first that of the lowest
+	// row alone.
+	sums [][]affine
 }
 
 // combShape: rows · blocks · stride covers all 256 bits. A multiplication takes
@@ -23,45 +24,56 @@ type combShape struct {
 }
 
 var (
-	smallComb = combShape{rows: 5, blocks: 2, stride: 26} // 6 kB
-	largeComb = combShape{rows: 8, blocks: 4, stride: 8}  // 98 kB
+	smallComb = combShape{rows: 5, blocks: 2, stride: 26} // 4 kB
+	largeComb = combShape{rows: 8, blocks: 4, stride: 8}  // 65 kB
 )
 
-func newComb(shape combShape, q *nistec.P256Point) *comb {
-	c := &comb{combShape: shape, sums: make([][]nistec.P256Point, shape.blocks)}
-	for block := range c.sums {
-		c.sums[block] = make([]nistec.P256Point, 1<<shape.rows)
-	}
-	power := nistec.NewP256Point().Set(q) // 2^i·Q
+func newComb(shape combShape, q *affine) *comb {
+	choices := 1<<shape.rows - 1
+	sums := make([]jacobian, shape.blocks*choices)
+	var power jacobian // 2^i·Q
+	power.setAffine(q)
 	for row := range shape.rows {
-		for _, sums := range c.sums {
+		for block := range shape.blocks {
+			own := sums[block*choices:][:choices]
+			own[1<<row-1] = power
 			// All sums whose highest bit is this row's.
-			for low := range 1 << row {
-				sum := nistec.NewP256Point().Set(power)
-				if low != 0 {
-					sum.Add(sum, &sums[low])
-				}
-				sums[1<<row|low] = *sum
+			for low := 1; low < 1<<row; low++ {
+				sum := &own[(1<<row|low)-1]
+				*sum = power
+				sum.add(&own[low-1])
 			}
 			for range shape.stride {
-				power.Double(power)
+				power.double()
 			}
 		}
+	}
+	c := &comb{combShape: shape}
+	for own := range slices.Chunk(normalize(sums), choices) {
+		c.sums = append(c.sums, own)
 	}
 	return c
 }
 
-func (c *comb) times(scalar *[coordinateSize]byte) *nistec.P256Point {
-	sum := nistec.NewP256Point()
-	for column := c.stride - 1; column >= 0; column-- {
-		sum.Double(sum)
-		for block, sums := range c.sums {
-			d := 0
-			for row := range c.rows {
-				d |= bit(scalar, (row*c.blocks+block)*c.stride+column) << row
-			}
-			if d != 0 {
-				sum.Add(sum, &sums[d])
+// term is a multiple of the point of a comb.
+type term struct {
+	*comb
+	scalar *[coordinateSize]byte
+}
+
+// sum adds terms, whose combs have the same stride: they share the doublings.
+func sum(terms ...term) (sum jacobian) {
+	for column := terms[0].stride - 1; column >= 0; column-- {
+		sum.double()
+		for _, t := range terms {
+			for block, sums := range t.sums {
+				d := 0
+				for row := range t.rows {
+					d |= bit(t.scalar, (row*t.blocks+block)*t.stride+column) << row
+				}
+				if d != 0 {
+					sum.addAffine(&sums[d-1])
+				}
 			}
 		}
 	}
@@ -76,7 +88,7 @@ func bit(number *[coordinateSize]byte, i int) int {
 	return int(number[coordinateSize-1-i/8]>>(i%8)) & 1
 }
 
-// maxLargeTables bounds the memory of large tables to 25 MB.
+// maxLargeTables bounds the memory of large tables to 17 MB.
 const maxLargeTables = 256
 
 var largeTables tableOwners
@@ -90,7 +102,7 @@ type tableOwners struct {
 }
 
 func (o *tableOwners) give(k *p256Verifier) {
-	k.table.Store(newComb(largeComb, k.point))
+	k.table.Store(newComb(largeComb, &k.affine))
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.all) < maxLargeTables {
@@ -100,6 +112,6 @@ func (o *tableOwners) give(k *p256Verifier) {
 	at := rand.IntN(len(o.all))
 	former := o.all[at]
 	o.all[at] = k
-	former.table.Store(newComb(smallComb, former.point))
+	former.table.Store(newComb(smallComb, &former.affine))
 	former.good.Store(worthATable)
 }
