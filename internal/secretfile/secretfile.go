@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Read reads a file. It refuses one that others than its owner can read.
@@ -30,6 +31,20 @@ func Write(path string, text []byte) error {
 // Create is [Write] for a file that must not exist yet.
 func Create(path string, text []byte) error {
 	return write(path, text, os.Link) // which never replaces a file
+}
+
+// abandoned is how old a temporary file must be before [Tidy] takes its writer for dead.
+const abandoned = time.Minute
+
+// Tidy removes temporary files that processes left which died while they wrote a file.
+func Tidy(path string) error {
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".*"))
+	for _, name := range left {
+		if info, statErr := os.Stat(name); statErr == nil && time.Since(info.ModTime()) > abandoned {
+			err = errors.Join(err, os.Remove(name))
+		}
+	}
+	return err
 }
 
 func write(path string, text []byte, place func(from, to string) error) error {

@@ -98,6 +98,9 @@ func openState(c *config.Config, rows *vault.RowKeys, installation string, isNew
 		log.Warn("nothing is remembered outside of the database: an old copy of it that is put in its place is not noticed; set log.state to a file")
 		return s, nil
 	}
+	if err := secretfile.Tidy(s.path); err != nil {
+		log.Warn("what a server left that died while it wrote its state cannot be removed", "error", err)
+	}
 	found := StateFile(c)
 	if found != "" {
 		if err := s.read(found); err != nil {
