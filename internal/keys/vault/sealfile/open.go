@@ -76,15 +76,35 @@ func (l *lender) Unseal(use func(master *[32]byte) error) error {
 	return use(&key)
 }
 
-// NeedsSecret reports whether a recipient of the seal can be opened by a secret:
-// a passphrase, or an identity of age. A group of people cannot.
-func (s *Seal) NeedsSecret(name string) (bool, error) {
+// Way is how a recipient opens a seal.
+type Way int
+
+// The ways.
+const (
+	// BySecret is with a passphrase, a PIN, a token, or an identity of age.
+	BySecret Way = iota
+	// ByItself is without any: the machine is enough.
+	ByItself
+	// ByPeople is with the shares of several.
+	ByPeople
+)
+
+// Way says how a recipient of the seal opens it.
+func (s *Seal) Way(name string) (Way, error) {
 	r, err := s.recipient(name)
-	return err == nil && r.Kind != KindPeople, err
+	switch {
+	case err != nil:
+		return 0, err
+	case r.Kind == KindPeople:
+		return ByPeople, nil
+	case r.Kind == KindTPM:
+		return ByItself, nil
+	}
+	return BySecret, nil
 }
 
-// Open opens the seal by the secret of one recipient: its passphrase, or the text of
-// a file with an identity of age. The secret is wiped.
+// Open opens the seal by the secret of one recipient: its passphrase, its PIN, its
+// token, or the text of a file with an identity of age. The secret is wiped.
 func (s *Seal) Open(name string, given []byte) (*Opened, error) {
 	defer clear(given)
 	r, err := s.recipient(name)
@@ -97,6 +117,8 @@ func (s *Seal) Open(name string, given []byte) (*Opened, error) {
 		identity, err = r.byPassphrase(given)
 	case KindAge:
 		identity, err = readIdentity(given)
+	case KindPKCS11, KindTPM, KindTransit:
+		identity, err = r.byOutside(given)
 	default:
 		err = fmt.Errorf("it is opened by %d people: run latchkey unseal", r.people.Threshold)
 	}
