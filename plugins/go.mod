@@ -11,6 +11,6 @@ require (
 
 require (
 	filippo.io/hpke v0.4.0 // indirect
-	golang.org/x/crypto v0.55.0 // indirect
-	golang.org/x/term v0.45.0 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
+	golang.org/x/term v0.47.0 // indirect
 )

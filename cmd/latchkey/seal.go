@@ -23,7 +23,7 @@ import (
 type sealCommand struct {
 	Init   sealInitCommand   `cmd:"" help:"Make a seal, of a new master key or of the one that there is."`
 	Add    sealAddCommand    `cmd:"" help:"Add recipients to a seal."`
-	Remove sealRemoveCommand `cmd:"" help:"Take recipients away, and make a new master key for those who stay. Then restart every server, and run latchkey vault rotate."`
+	Remove sealRemoveCommand `cmd:"" help:"Take recipients away, and make a new master key for those who stay. Then run latchkey vault rotate."`
 	Status sealStatusCommand `cmd:"" help:"Show who opens a seal."`
 	Test   sealTestCommand   `cmd:"" help:"Try recipients. Exit status 1: one that was tried does not open the seal."`
 }
@@ -281,7 +281,11 @@ func (cmd sealAddCommand) Run(ctx context.Context) error {
 	if err := opened.Add(specs, hand); err != nil {
 		return err
 	}
-	return printSeal(opened.Path())
+	if err := printSeal(opened.Path()); err != nil {
+		return err
+	}
+	_, err = cmd.tell(ctx)
+	return err
 }
 
 type sealRemoveCommand struct {
@@ -300,9 +304,39 @@ func (cmd sealRemoveCommand) Run(ctx context.Context) error {
 	if err := opened.Remove(cmd.Names); err != nil {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "latchkey: there is a new master key. Copy the seal to every server, restart each, then run latchkey vault rotate: "+
+	if err := printSeal(opened.Path()); err != nil {
+		return err
+	}
+	runs, err := cmd.tell(ctx)
+	if err != nil {
+		return err
+	}
+	next := "Copy the seal to every server, restart each"
+	if runs {
+		next = "The server here has taken it, and others that run take it within seconds (latchkey status shows generations); copy the seal to those that do not run"
+	}
+	fmt.Fprintln(os.Stderr, "latchkey: there is a new master key. "+next+", then run latchkey vault rotate: "+
 		"until then those who were taken away may still open what is stored. What they have kept of old backups cannot be taken back.")
-	return printSeal(opened.Path())
+	return nil
+}
+
+// tell has the server take what the seal has become, if one runs.
+func (f sealFile) tell(ctx context.Context) (runs bool, err error) {
+	if f.Config == "" {
+		return false, nil
+	}
+	c, err := config.Load(f.Config)
+	if err != nil || c.Operator.Socket == "" {
+		return false, err
+	}
+	_, err = server.AskTakeSeal(ctx, c.Operator.Socket)
+	if errors.Is(err, server.ErrNoOperator) {
+		return false, nil
+	}
+	if err != nil {
+		return true, fmt.Errorf("the seal was changed, and the server that runs goes on with the one before: %w", err)
+	}
+	return true, nil
 }
 
 type sealStatusCommand struct {

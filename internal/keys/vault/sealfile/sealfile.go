@@ -55,6 +55,7 @@ const (
 	macInfo      = "latchkey seal mac"
 	chainInfo    = "latchkey seal chain"
 	previousInfo = "latchkey seal previous"
+	rowInfo      = "latchkey seal row"
 )
 
 // form is the file.
