@@ -3,12 +3,20 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean dist dist-test deploy-test events deliveries limits convert
+.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean plugins plugins-test dist dist-test deploy-test events deliveries limits convert
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
 build:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/latchkey ./cmd/latchkey
+
+# The programs that speak to hardware for a seal, beside the server: docs/seals.md.
+plugins:
+	scripts/plugins build
+
+# With SoftHSM and swtpm.
+plugins-test:
+	scripts/plugins test
 
 run: build
 	bin/latchkey dev

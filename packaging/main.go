@@ -88,6 +88,11 @@ func (r *release) program(architecture string) string {
 	return filepath.Join(r.out, "latchkey-"+r.version+"-linux-"+architecture)
 }
 
+// plugin is the one that opens a seal by a TPM.
+func (r *release) plugin(architecture string) string {
+	return filepath.Join(r.work, "age-plugin-lktpm-"+architecture)
+}
+
 // host is the program that runs here.
 func (r *release) host() (string, error) {
 	if runtime.GOOS != "linux" {

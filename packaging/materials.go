@@ -17,8 +17,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// materials writes what the program is made of, as CycloneDX: the modules of Go that
-// are linked into it, the library of Go itself, and the packages that are bundled into
+// materials writes what the programs are made of, as CycloneDX: the modules of Go that
+// are linked into them, the library of Go itself, and the packages that are bundled into
 // the pages. It is the same for all architectures, or an error.
 func (r *release) materials() error {
 	var linked []cdx.Component
@@ -26,6 +26,15 @@ func (r *release) materials() error {
 		found, err := modules(r.program(architecture))
 		if err != nil {
 			return err
+		}
+		more, err := modules(r.plugin(architecture))
+		if err != nil {
+			return err
+		}
+		for _, m := range more {
+			if !slices.ContainsFunc(found, func(c cdx.Component) bool { return c.BOMRef == m.BOMRef }) {
+				found = append(found, m)
+			}
 		}
 		if i > 0 && !slices.EqualFunc(found, linked, func(a, b cdx.Component) bool { return a.BOMRef == b.BOMRef }) {
 			return fmt.Errorf("the program for %s is made of other modules than that for %s", architecture, architectures[0])

@@ -7,20 +7,30 @@ import (
 	"path/filepath"
 )
 
-// programs builds the server for each architecture. Nothing of this machine is in it:
-// no path, no cgo, no build id, and no setting of the environment that a compiler looks
-// at.
+// programs builds the server for each architecture, and the plugin of seals that needs
+// no C. Nothing of this machine is in them: no path, no cgo, no build id, and no setting
+// of the environment that a compiler looks at.
 func (r *release) programs() error {
 	for _, architecture := range architectures {
-		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
-			"-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", r.program(architecture), "./cmd/latchkey")
-		build.Dir = r.source
-		build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture,
-			"GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOWORK=off")
-		build.Stdout, build.Stderr = os.Stdout, os.Stderr
-		if err := build.Run(); err != nil {
-			return fmt.Errorf("building for %s: %w", architecture, err)
+		err := r.build(architecture, r.source, r.program(architecture), "./cmd/latchkey", " -X main.version="+r.version)
+		if err == nil {
+			err = r.build(architecture, filepath.Join(r.source, "plugins"), r.plugin(architecture), "./age-plugin-lktpm", "")
 		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *release) build(architecture, module, to, of, variables string) error {
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid="+variables, "-o", to, of)
+	build.Dir = module
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture,
+		"GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOWORK=off")
+	build.Stdout, build.Stderr = os.Stdout, os.Stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("building %s for %s: %w", of, architecture, err)
 	}
 	return nil
 }

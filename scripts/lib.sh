@@ -105,6 +105,15 @@ need_c_compiler() { # for the race detector
 	[ ${#packages[@]} = 0 ] || need "${packages[@]}"
 }
 
+# What stands for the hardware of seals: a PKCS#11 token and a TPM in software.
+need_seal_hardware() {
+	local packages=()
+	need_c_compiler
+	command -v softhsm2-util >/dev/null || packages+=(softhsm2)
+	command -v swtpm >/dev/null || packages+=(swtpm)
+	[ ${#packages[@]} = 0 ] || need "${packages[@]}"
+}
+
 # The clients need Node 18; older test runners also lack what the suite uses.
 node_is_current() {
 	node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 18 || a === 18 && b >= 19 ? 0 : 1)' 2>/dev/null

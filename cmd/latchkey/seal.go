@@ -23,7 +23,7 @@ import (
 type sealCommand struct {
 	Init   sealInitCommand   `cmd:"" help:"Make a seal, of a new master key or of the one that there is."`
 	Add    sealAddCommand    `cmd:"" help:"Add recipients to a seal."`
-	Remove sealRemoveCommand `cmd:"" help:"Take recipients away, and make a new master key for those who stay. Then restart every server, and run latchkey vault rotate."`
+	Remove sealRemoveCommand `cmd:"" help:"Take recipients away, and make a new master key for those who stay. Then run latchkey vault rotate."`
 	Status sealStatusCommand `cmd:"" help:"Show who opens a seal."`
 	Test   sealTestCommand   `cmd:"" help:"Try recipients. Exit status 1: one that was tried does not open the seal."`
 }
@@ -33,6 +33,9 @@ type sealRecipients struct {
 	Passphrase []string `sep:"none" placeholder:"NAME" help:"Recipient that opens by a passphrase. May be repeated."`
 	Age        []string `sep:"none" placeholder:"NAME=age1…" help:"Recipient that owns an age key, in a file or behind a plugin. May be repeated."`
 	People     []string `sep:"none" placeholder:"NAME=K/N" help:"Group of N people of whom any K open the seal together. May be repeated."`
+	PKCS11     []string `name:"pkcs11" sep:"none" placeholder:"NAME=URI" help:"Recipient that is a key on a PKCS#11 token, named by its URI (RFC 7512) with module-path; its secret is the PIN. May be repeated."`
+	TPM        []string `name:"tpm" sep:"none" placeholder:"NAME=DEVICE[,pcrs=sha256:7]" help:"Recipient that is the TPM of this machine: a device, or the Unix socket of an emulator; with pcrs, only as long as these registers do not change. May be repeated."`
+	Transit    []string `sep:"none" placeholder:"NAME=URL" help:"Recipient that is a key of the transit engine of OpenBao or Vault, https://HOST/v1/MOUNT/keys/NAME; its secret is the token. May be repeated."`
 	Shares     string   `placeholder:"DIR" help:"Folder for the shares of people, a file each; without it they are shown on the terminal, one by one."`
 	Secret     []string `sep:"none" placeholder:"NAME=SOURCE" help:"Where the secret of a recipient is: file:PATH, env:NAME, fd:NUMBER or credential:NAME. May be repeated; without it the terminal is asked."`
 }
@@ -106,12 +109,32 @@ func (r sealRecipients) specs(ctx context.Context) (specs []sealfile.Spec, err e
 		}
 		specs = append(specs, spec)
 	}
-	for _, name := range r.Passphrase { // last: what was mistyped elsewhere is said before it is asked for
-		passphrase, err := newPassphrase(ctx, name, secrets)
+	for _, flag := range r.TPM {
+		name, place, _ := strings.Cut(flag, "=")
+		specs = append(specs, sealfile.Spec{Name: name, Kind: sealfile.KindTPM, Place: place})
+	}
+	// Last: what was mistyped elsewhere is said before anything is asked for.
+	for _, outside := range []struct {
+		kind  string
+		flags []string
+	}{{sealfile.KindPKCS11, r.PKCS11}, {sealfile.KindTransit, r.Transit}} {
+		for _, flag := range outside.flags {
+			name, place, _ := strings.Cut(flag, "=")
+			given, err := newSecret(name, secrets, func() ([]byte, error) {
+				return server.ReadSecret(ctx, server.SecretName(outside.kind)+" of "+name)
+			})
+			if err != nil {
+				return nil, err
+			}
+			specs = append(specs, sealfile.Spec{Name: name, Kind: outside.kind, Place: place, Secret: given})
+		}
+	}
+	for _, name := range r.Passphrase {
+		passphrase, err := newSecret(name, secrets, func() ([]byte, error) { return server.ChoosePassphrase(ctx, name) })
 		if err != nil {
 			return nil, err
 		}
-		specs = append(specs, sealfile.Spec{Name: name, Kind: sealfile.KindPassphrase, Passphrase: passphrase})
+		specs = append(specs, sealfile.Spec{Name: name, Kind: sealfile.KindPassphrase, Secret: passphrase})
 	}
 	return specs, nil
 }
@@ -127,11 +150,11 @@ func readPeople(flag string) (sealfile.Spec, error) {
 	return sealfile.Spec{Name: name, Kind: sealfile.KindPeople, Threshold: k, People: n}, nil
 }
 
-// newPassphrase is that of a recipient which is to be.
-func newPassphrase(ctx context.Context, name string, secrets map[string]string) ([]byte, error) {
+// newSecret is that of a recipient which is to be; without a source, ask has it.
+func newSecret(name string, secrets map[string]string, ask func() ([]byte, error)) ([]byte, error) {
 	source, given := secrets[name]
 	if !given {
-		return server.ChoosePassphrase(ctx, name)
+		return ask()
 	}
 	from, err := unseal.From(source)
 	if err != nil {
@@ -258,7 +281,11 @@ func (cmd sealAddCommand) Run(ctx context.Context) error {
 	if err := opened.Add(specs, hand); err != nil {
 		return err
 	}
-	return printSeal(opened.Path())
+	if err := printSeal(opened.Path()); err != nil {
+		return err
+	}
+	_, err = cmd.tell(ctx)
+	return err
 }
 
 type sealRemoveCommand struct {
@@ -277,9 +304,39 @@ func (cmd sealRemoveCommand) Run(ctx context.Context) error {
 	if err := opened.Remove(cmd.Names); err != nil {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "latchkey: there is a new master key. Copy the seal to every server, restart each, then run latchkey vault rotate: "+
+	if err := printSeal(opened.Path()); err != nil {
+		return err
+	}
+	runs, err := cmd.tell(ctx)
+	if err != nil {
+		return err
+	}
+	next := "Copy the seal to every server, restart each"
+	if runs {
+		next = "The server here has taken it, and others that run take it within seconds (latchkey status shows generations); copy the seal to those that do not run"
+	}
+	fmt.Fprintln(os.Stderr, "latchkey: there is a new master key. "+next+", then run latchkey vault rotate: "+
 		"until then those who were taken away may still open what is stored. What they have kept of old backups cannot be taken back.")
-	return printSeal(opened.Path())
+	return nil
+}
+
+// tell has the server take what the seal has become, if one runs.
+func (f sealFile) tell(ctx context.Context) (runs bool, err error) {
+	if f.Config == "" {
+		return false, nil
+	}
+	c, err := config.Load(f.Config)
+	if err != nil || c.Operator.Socket == "" {
+		return false, err
+	}
+	_, err = server.AskTakeSeal(ctx, c.Operator.Socket)
+	if errors.Is(err, server.ErrNoOperator) {
+		return false, nil
+	}
+	if err != nil {
+		return true, fmt.Errorf("the seal was changed, and the server that runs goes on with the one before: %w", err)
+	}
+	return true, nil
 }
 
 type sealStatusCommand struct {

@@ -14,7 +14,7 @@ import (
 )
 
 type vaultCommand struct {
-	Rotate rotateCommand `cmd:"" help:"Give every organization a new data key and seal all secrets under it, after a recipient was taken away from the seal; run again, it goes on where it was. Every server must have been restarted since."`
+	Rotate rotateCommand `cmd:"" help:"Give every organization a new data key and seal all secrets under it, after a recipient was taken away from the seal; run again, it goes on where it was. Every server must know the newest seal."`
 	Rewrap rewrapCommand `cmd:"" help:"Bring all keys under the new master key; without previousMasterKey, take them from under the old one."`
 }
 

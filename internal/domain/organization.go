@@ -75,9 +75,12 @@ type Installation struct {
 	Epochs []LogEpoch `json:"epochs,omitempty"`
 	// SealID and SealGeneration are of the newest seal of the master key that was
 	// used; FormerSeals are those before it, which are not used again.
-	SealID         string   `json:"sealId,omitempty"`
-	SealGeneration int      `json:"sealGeneration,omitempty"`
-	FormerSeals    []string `json:"formerSeals,omitempty"`
+	SealID         string `json:"sealId,omitempty"`
+	SealGeneration int    `json:"sealGeneration,omitempty"`
+	// Seal is that newest one, for servers that run on the one before, under the
+	// master key of which it is encrypted.
+	Seal        string   `json:"seal,omitempty"`
+	FormerSeals []string `json:"formerSeals,omitempty"`
 	// Rotation is the replacement of the data keys that is under way, if one is.
 	Rotation *Rotation `json:"rotation,omitempty"`
 }

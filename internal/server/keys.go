@@ -111,7 +111,7 @@ func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Con
 			return err
 		}
 		keys.Installation = known.ID
-		if err := noteGeneration(tx, known, keys.Seal); err != nil {
+		if err := noteGeneration(tx, known, keys.Seal, ""); err != nil {
 			return err
 		}
 		if keys.WebhookKeys, err = keys.Vault.LoadOrCreateWebhookKeys(tx.Ciphertexts(), max(1, c.Webhooks.SigningKey)); err != nil {

@@ -25,7 +25,7 @@ func (s *Server) announce(ctx context.Context) {
 		host = "unknown"
 	}
 	node := domain.Node{
-		ID: s.node, Version: s.version, Generation: s.generation, Host: host, Address: s.BaseURL(),
+		ID: s.node, Version: s.version, Host: host, Address: s.BaseURL(),
 		Process: os.Getpid(), StartedAt: time.Now().UTC(),
 	}
 	if err := s.store.ForgetNodes(ctx, time.Now().Add(-goneAfter)); err != nil && ctx.Err() == nil {
@@ -33,9 +33,13 @@ func (s *Server) announce(ctx context.Context) {
 	}
 	tick := time.NewTicker(announceEvery)
 	defer tick.Stop()
-	failing := false
+	failing, following := false, ""
 	for {
-		node.SeenAt, node.Refusal = time.Now().UTC(), s.ledger.Refusal()
+		if err := s.lookForSeal(ctx, s.keys); err != nil && ctx.Err() == nil && err.Error() != following {
+			following = err.Error()
+			s.log.Error("another server has changed the seal, and this one cannot follow", "error", err)
+		}
+		node.SeenAt, node.Refusal, node.Generation = time.Now().UTC(), s.ledger.Refusal(), int(s.generation.Load())
 		err := s.store.Announce(ctx, &node)
 		if err != nil && ctx.Err() == nil && !failing {
 			s.log.Warn("telling other servers of this one", "error", err)

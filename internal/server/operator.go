@@ -21,6 +21,7 @@ import (
 const (
 	operatorUnseal = "/unseal"
 	operatorRotate = "/rotate"
+	operatorSeal   = "/seal"
 )
 
 // listenOperator takes the socket over from a server that is gone.
@@ -54,28 +55,41 @@ func (s *Server) operatorHandler(keys *KeyServices) http.Handler {
 		operatorReply(w, status, err)
 	})
 	mux.HandleFunc("POST "+operatorRotate, func(w http.ResponseWriter, r *http.Request) {
-		s.rotating.Lock()
-		defer s.rotating.Unlock()
+		s.sealing.Lock()
+		defer s.sealing.Unlock()
 		status, err := s.rotate(r.Context(), keys)
 		operatorReply(w, status, err)
+	})
+	mux.HandleFunc("POST "+operatorSeal, func(w http.ResponseWriter, r *http.Request) {
+		if !s.sealing.TryLock() {
+			operatorReply(w, SealTaken{}, errors.New("the data keys are being replaced: it takes the seal at the end of that"))
+			return
+		}
+		defer s.sealing.Unlock()
+		taken, err := s.takeSeal(r.Context(), keys)
+		operatorReply(w, taken, err)
 	})
 	return mux
 }
 
-// rotate refuses while the seal has a master key that this server was not started
-// with: it would seal everything under the one that is to go.
+// rotate refuses while another server has a master key that is to go: it would be
+// locked out. At its end the seal has forgotten that key, and so do the servers.
 func (s *Server) rotate(ctx context.Context, keys *KeyServices) (Rotation, error) {
-	if keys.Seal != nil {
-		now, err := ReadSeal(s.config)
-		if err != nil {
-			return Rotation{}, err
-		}
-		if now.Generation() != keys.Seal.Generation() {
-			return Rotation{}, fmt.Errorf("the seal was changed since the server was started (generation %d, now %d): restart the server, then run this again",
-				keys.Seal.Generation(), now.Generation())
-		}
+	if keys.Seal == nil {
+		return Rotate(ctx, s.store, keys)
 	}
-	return Rotate(ctx, s.store, keys)
+	taken, err := s.takeSeal(ctx, keys)
+	if err == nil {
+		err = s.checkOthers(ctx, taken.Generation)
+	}
+	if err != nil {
+		return Rotation{}, err
+	}
+	done, err := Rotate(ctx, s.store, keys)
+	if err == nil {
+		_, err = s.takeSeal(ctx, keys)
+	}
+	return done, err
 }
 
 // operatorReply writes a result, or why there is none.
@@ -127,6 +141,12 @@ func askOperator[T any](ctx context.Context, socket, method, path, body string) 
 // AskUnseal hands a share to the server that listens on a socket.
 func AskUnseal(ctx context.Context, socket string, share []byte) (Unsealing, error) {
 	return askOperator[Unsealing](ctx, socket, http.MethodPost, operatorUnseal, string(share))
+}
+
+// AskTakeSeal has the server that listens on a socket go on with what its seal has
+// become.
+func AskTakeSeal(ctx context.Context, socket string) (SealTaken, error) {
+	return askOperator[SealTaken](ctx, socket, http.MethodPost, operatorSeal, "")
 }
 
 // AskRotate has the server that listens on a socket replace its data keys, and

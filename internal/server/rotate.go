@@ -3,9 +3,12 @@ package server
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
+	"time"
 
 	"latchkey/internal/domain"
+	"latchkey/internal/fault"
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/keys/vault/sealfile"
 	"latchkey/internal/store"
@@ -74,7 +77,25 @@ func Rotate(ctx context.Context, s *store.Store, keys *KeyServices) (Rotation, e
 	return done, err
 }
 
+// rotateOne tries for longer than a request does: an organization that is changed all
+// the time leaves few moments for a large change.
 func rotateOne(ctx context.Context, s *store.Store, v *vault.Vault, org string) (secrets int, err error) {
+	const tries, pause = 100, 100 * time.Millisecond
+	for range tries {
+		secrets, err = rotateOnce(ctx, s, v, org)
+		if busy, ok := fault.As(err); !ok || busy.Code != fault.Unavailable {
+			return secrets, err
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(rand.N(pause)):
+		}
+	}
+	return secrets, err
+}
+
+func rotateOnce(ctx context.Context, s *store.Store, v *vault.Vault, org string) (secrets int, err error) {
 	err = s.Update(ctx, org, func(tx *store.Tx) error {
 		names, err := tx.Ciphertexts().Names()
 		if err != nil {
@@ -140,8 +161,8 @@ func RotationStatus(ctx context.Context, s *store.Store) (status Rotation, err e
 
 // noteGeneration remembers the seal that the master key came from, and refuses one
 // that is older than the newest that was used: somebody may have been taken away from
-// it since.
-func noteGeneration(tx *store.Tx, known *domain.Installation, seal *sealfile.Opened) error {
+// it since. row is for the other servers that run; empty: none is told.
+func noteGeneration(tx *store.Tx, known *domain.Installation, seal *sealfile.Opened, row string) error {
 	if seal == nil {
 		return nil
 	}
@@ -170,7 +191,7 @@ func noteGeneration(tx *store.Tx, known *domain.Installation, seal *sealfile.Ope
 		if !same && i.SealID != "" {
 			i.FormerSeals = append(i.FormerSeals, i.SealID)
 		}
-		i.SealID, i.SealGeneration = seal.ID(), seal.Generation()
+		i.SealID, i.SealGeneration, i.Seal = seal.ID(), seal.Generation(), row
 		return nil
 	})
 }

@@ -48,17 +48,21 @@ type SealAttempt struct {
 func TrySeal(seal *sealfile.Seal, name string, secrets map[string]string) (opened *sealfile.Opened, attempt SealAttempt) {
 	attempt.Name = name
 	source, given := secrets[name]
-	takes, err := seal.NeedsSecret(name)
+	way, err := seal.Way(name)
 	switch {
 	case err != nil:
 		attempt.Reason, attempt.Tried = err.Error(), true
-	case !takes:
+	case way == sealfile.ByPeople:
 		attempt.Reason = "people open it: latchkey unseal takes their shares"
-	case !given:
+	case way == sealfile.BySecret && !given:
 		attempt.Reason = "no secret was given for it (seal.secrets)"
 	default:
 		attempt.Tried = true
-		opened, err = openWith(seal, name, source)
+		if way == sealfile.ByItself {
+			opened, err = seal.Open(name, nil)
+		} else {
+			opened, err = openWith(seal, name, source)
+		}
 		attempt.OK = err == nil
 		if err != nil {
 			attempt.Reason = err.Error()
@@ -80,7 +84,7 @@ func openWith(seal *sealfile.Seal, name, source string) (*sealfile.Opened, error
 }
 
 // OpenSeal opens a seal by the first recipient, in the order of the file, that has a
-// secret and opens it; each one that does not is logged.
+// secret or needs none, and opens it; each one that does not is logged.
 func OpenSeal(seal *sealfile.Seal, secrets map[string]string, log *slog.Logger) (*sealfile.Opened, error) {
 	var reasons []string
 	for _, r := range seal.Status().Recipients {
@@ -97,6 +101,17 @@ func OpenSeal(seal *sealfile.Seal, secrets map[string]string, log *slog.Logger) 
 	return nil, fmt.Errorf("%s: no recipient opens it: %s", seal.Path(), strings.Join(reasons, "; "))
 }
 
+// SecretName is what people call the secret of a kind of recipients.
+func SecretName(kind string) string {
+	switch kind {
+	case sealfile.KindPKCS11:
+		return "PIN"
+	case sealfile.KindTransit:
+		return "Token"
+	}
+	return "Passphrase"
+}
+
 // AskSeal is [OpenSeal] for a command: on a terminal it asks for what is missing, a
 // passphrase or the shares of people.
 func AskSeal(ctx context.Context, seal *sealfile.Seal, secrets map[string]string, log *slog.Logger) (*sealfile.Opened, error) {
@@ -109,8 +124,8 @@ func AskSeal(ctx context.Context, seal *sealfile.Seal, secrets map[string]string
 			continue
 		}
 		switch r.Kind {
-		case sealfile.KindPassphrase:
-			text, err := ReadSecret(ctx, "Passphrase of "+r.Name)
+		case sealfile.KindPassphrase, sealfile.KindPKCS11, sealfile.KindTransit:
+			text, err := ReadSecret(ctx, SecretName(r.Kind)+" of "+r.Name)
 			if err != nil {
 				return nil, err
 			}

@@ -55,7 +55,8 @@ type Server struct {
 	feed     *feed.Feed
 	webhooks *webhook.Deliverer
 	draining atomic.Bool
-	rotating sync.Mutex    // held while data keys are replaced
+	sealing  sync.Mutex    // held while the seal or the data keys are replaced
+	keys     *KeyServices  // whose seal is replaced under sealing
 	refused  chan struct{} // closed when nothing may be carried out any more
 
 	engine      *engine.Engine
@@ -65,8 +66,8 @@ type Server struct {
 
 	certificateFiles certificateFiles
 
-	node, version string // its own id, and that of the program
-	generation    int    // of the seal of its master key
+	node, version string       // its own id, and that of the program
+	generation    atomic.Int64 // of the seal of its master key
 
 	after func(time.Duration) <-chan time.Time
 }
@@ -123,9 +124,9 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	if err != nil {
 		return nil, err
 	}
-	srv := &Server{config: c, log: log, store: s, vault: keys.Vault, after: time.After, refused: make(chan struct{}), node: ids.New(), version: version}
+	srv := &Server{config: c, log: log, store: s, vault: keys.Vault, after: time.After, refused: make(chan struct{}), node: ids.New(), version: version, keys: &keys}
 	if keys.Seal != nil {
-		srv.generation = keys.Seal.Generation()
+		srv.generation.Store(int64(keys.Seal.Generation()))
 	}
 	srv.certificate.Store(b.certificate)
 	srv.certificateFiles.TLS = c.TLS
@@ -374,6 +375,7 @@ func (s *Server) Run(ctx context.Context) error {
 		stop()
 		background.Wait()
 		s.finishLog(ctx)
+		s.closeSeal()
 	}()
 	failed := make(chan error, len(s.serving))
 	for _, on := range s.serving {

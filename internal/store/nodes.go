@@ -30,6 +30,25 @@ func (s *Store) Leave(ctx context.Context, id string) error {
 	return s.writeAside(ctx, Change{Org: instanceOrg, Kind: nodes.Name, ID: id})
 }
 
+// Nodes lists what servers have told of themselves.
+func (s *Store) Nodes(ctx context.Context) (all []domain.Node, err error) {
+	rows, err := s.rowsOf(instanceOrg)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := rows.scan(ctx, nodes.Name, Range{})
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range stored {
+		var n domain.Node
+		if row.Body != nil && json.Unmarshal(row.Body, &n) == nil {
+			all = append(all, n)
+		}
+	}
+	return all, nil
+}
+
 // ForgetNodes deletes what servers have told that were not seen since a time: they were
 // killed.
 func (s *Store) ForgetNodes(ctx context.Context, since time.Time) error {

@@ -131,7 +131,7 @@ func (v *Vault) unwrap(org string, wrapped []byte) (*secret.Bytes, seal.ID, erro
 	if err != nil {
 		return nil, none, err
 	}
-	for _, m := range v.masters {
+	for _, m := range v.known() {
 		if m.id != under {
 			continue
 		}
@@ -155,7 +155,7 @@ func (v *Vault) unwrap(org string, wrapped []byte) (*secret.Bytes, seal.ID, erro
 		}
 		return key, id, nil
 	}
-	return nil, none, &wrongMasterError{v.masters, under}
+	return nil, none, &wrongMasterError{v.known(), under}
 }
 
 // IsWrongMasterKey reports whether an error says that the database is sealed under

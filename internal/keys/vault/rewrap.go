@@ -52,7 +52,7 @@ func (v *Vault) Rewrap(org string, s CiphertextStore) (changed bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	current := v.masters[0]
+	current := v.known()[0]
 	if first == current {
 		return false, nil
 	}
@@ -94,7 +94,7 @@ func (v *Vault) under(s CiphertextStore, name string) (*master, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vault: the %s: %w", name, err)
 	}
-	for _, m := range v.masters {
+	for _, m := range v.known() {
 		if m.id == id {
 			return m, nil
 		}
@@ -110,4 +110,4 @@ func HasData(s CiphertextStore) (bool, error) {
 }
 
 // Replacing reports whether the vault knows two master keys.
-func (v *Vault) Replacing() bool { return len(v.masters) > 1 }
+func (v *Vault) Replacing() bool { return len(v.known()) > 1 }

@@ -34,7 +34,7 @@ func (v *Vault) Rotate(org string, s CiphertextStore, names []string) (secrets i
 	}
 	from := &sealedStore{vault: v, org: org, ciphertexts: s}
 	to := &sealedStore{vault: v, org: org, ciphertexts: s}
-	wrapped, err := v.wrap(v.masters[0], org, key)
+	wrapped, err := v.wrap(v.known()[0], org, key)
 	if err == nil {
 		to.seals, err = to.keep(key, id) // which takes the key over
 	}

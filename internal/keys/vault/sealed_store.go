@@ -113,7 +113,7 @@ func (s *sealedStore) sealing() (*seal.Key, error) {
 func (s *sealedStore) create() (*secret.Bytes, seal.ID, error) {
 	key := s.vault.pool.Random(dataKeySize)
 	id, err := seal.IDOf(key)
-	masters := s.vault.masters
+	masters := s.vault.known()
 	if err == nil {
 		err = s.wrapAs(kindDataKey, masters[len(masters)-1], key)
 	}

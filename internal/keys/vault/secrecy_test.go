@@ -92,7 +92,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 		var log bytes.Buffer
 		logger := slog.New(slog.NewJSONHandler(&log, nil))
 		plain := slog.New(slog.NewTextHandler(&log, nil))
-		for _, object := range []any{v, *c, c, authorized, s, serverKeys, logKeys, v.masters[0], v.masters, &v.ring} {
+		for _, object := range []any{v, *c, c, authorized, s, serverKeys, logKeys, v.known()[0], v.known(), &v.ring} {
 			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x", "%q"} {
 				texts = append(texts, fmt.Sprintf(verb, object))
 			}
@@ -107,7 +107,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 			texts = append(texts, string(sealed))
 		}
 		data := v.ring.data.all
-		secrets := [][]byte{master, key, []byte(words), v.masters[0].key.Raw(), serverKeys.signerKey(), serverKeys.sessionKey(), logKeys.seeds.Raw()[:logSeedSize], logKeys.seeds.Raw()[logSeedSize:]}
+		secrets := [][]byte{master, key, []byte(words), v.known()[0].key.Raw(), serverKeys.signerKey(), serverKeys.sessionKey(), logKeys.seeds.Raw()[:logSeedSize], logKeys.seeds.Raw()[logSeedSize:]}
 		for _, k := range data {
 			secrets = append(secrets, k.Raw())
 		}

@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"latchkey/internal/keys/vault/internal/mnemonic"
 	"latchkey/internal/keys/vault/internal/seal"
@@ -63,7 +64,7 @@ type Vault struct {
 	mu      sync.RWMutex // held for reading by every operation; Close takes it
 	closed  bool
 	pool    *secret.Pool
-	masters []*master // the current one, then perhaps a previous one
+	masters atomic.Pointer[[]*master] // the current one, then perhaps a previous one
 	ring    keyring
 	books   func() *mnemonic.Books
 }
@@ -91,15 +92,35 @@ func OpenBoth(current, previous Unsealer) (*Vault, *Issuer, error) {
 
 func open(unsealers ...Unsealer) (*Vault, *Issuer, error) {
 	v := &Vault{pool: &secret.Pool{}, ring: keyring{data: kept[ringName]{most: maxKeys}}, books: sync.OnceValue(mnemonic.Load)}
+	masters, err := v.unsealMasters(unsealers)
+	if err != nil {
+		v.Close()
+		return nil, nil, err
+	}
+	v.masters.Store(&masters)
+	return v, &Issuer{vault: v}, nil
+}
+
+// known are the master keys. An operation that reads them twice may see others.
+func (v *Vault) known() []*master {
+	if masters := v.masters.Load(); masters != nil {
+		return *masters
+	}
+	return nil
+}
+
+func (v *Vault) unsealMasters(unsealers []Unsealer) (masters []*master, err error) {
 	for _, u := range unsealers {
 		m, err := v.unsealMaster(u)
 		if err != nil {
-			v.Close()
-			return nil, nil, fmt.Errorf("vault: the master key from %s: %w", u.Name(), err)
+			for _, m := range masters {
+				m.key.Wipe()
+			}
+			return nil, fmt.Errorf("vault: the master key from %s: %w", u.Name(), err)
 		}
-		v.masters = append(v.masters, m)
+		masters = append(masters, m)
 	}
-	return v, &Issuer{vault: v}, nil
+	return masters, nil
 }
 
 func (v *Vault) unsealMaster(u Unsealer) (*master, error) {
@@ -142,7 +163,7 @@ func (v *Vault) Close() {
 	}
 	v.closed = true
 	v.ring.wipe()
-	for _, m := range v.masters {
+	for _, m := range v.known() {
 		m.key.Wipe()
 	}
 	v.pool.Close()

@@ -89,6 +89,12 @@ func (o *Opened) Remove(names []string) error {
 		return errors.New("the master key is being replaced already: run latchkey vault rotate first, then remove more")
 	}
 	c.form.Recipients = slices.DeleteFunc(slices.Clone(c.form.Recipients), func(r recipient) bool { return slices.Contains(names, r.Name) })
+	if len(c.form.Recipients) == 0 {
+		return errors.New("no recipient would stay: add another one first")
+	}
+	if err := checkWays(c.form.Recipients); err != nil {
+		return err
+	}
 	c.master = o.pool.Random(keySize)
 	var err error
 	if c.form.Previous, err = sealPrevious(c.master, o.master); err != nil {
@@ -132,7 +138,15 @@ func (o *Opened) change() *change {
 
 func (c *change) add(specs []Spec) error {
 	if len(specs) == 0 {
-		return errors.New("no recipient was named; --passphrase NAME, --age NAME=age1… or --people NAME=K/N name one")
+		return errors.New("no recipient was named; --passphrase NAME, --age NAME=age1…, --people NAME=K/N, --pkcs11 NAME=URI, --tpm NAME=DEVICE or --transit NAME=URL name one")
+	}
+	// Before any of them is made, which may need hardware.
+	all := append(slices.Clone(c.form.Recipients), planned(specs)...)
+	if err := checkNames(all); err != nil {
+		return err
+	}
+	if err := checkWays(all); err != nil {
+		return err
 	}
 	for _, spec := range specs {
 		m, err := newRecipient(c.pool, spec)
@@ -145,7 +159,15 @@ func (c *change) add(specs []Spec) error {
 			c.by = m.identity
 		}
 	}
-	return checkNames(c.form.Recipients)
+	return nil
+}
+
+// planned are recipients as far as their names and kinds are known.
+func planned(specs []Spec) (all []recipient) {
+	for _, spec := range specs {
+		all = append(all, recipient{Name: spec.Name, Kind: spec.Kind})
+	}
+	return all
 }
 
 // finish writes the file, after it has opened what it is going to write.

@@ -76,15 +76,35 @@ func (l *lender) Unseal(use func(master *[32]byte) error) error {
 	return use(&key)
 }
 
-// NeedsSecret reports whether a recipient of the seal can be opened by a secret:
-// a passphrase, or an identity of age. A group of people cannot.
-func (s *Seal) NeedsSecret(name string) (bool, error) {
+// Way is how a recipient opens a seal.
+type Way int
+
+// The ways.
+const (
+	// BySecret is with a passphrase, a PIN, a token, or an identity of age.
+	BySecret Way = iota
+	// ByItself is without any: the machine is enough.
+	ByItself
+	// ByPeople is with the shares of several.
+	ByPeople
+)
+
+// Way says how a recipient of the seal opens it.
+func (s *Seal) Way(name string) (Way, error) {
 	r, err := s.recipient(name)
-	return err == nil && r.Kind != KindPeople, err
+	switch {
+	case err != nil:
+		return 0, err
+	case r.Kind == KindPeople:
+		return ByPeople, nil
+	case r.Kind == KindTPM:
+		return ByItself, nil
+	}
+	return BySecret, nil
 }
 
-// Open opens the seal by the secret of one recipient: its passphrase, or the text of
-// a file with an identity of age. The secret is wiped.
+// Open opens the seal by the secret of one recipient: its passphrase, its PIN, its
+// token, or the text of a file with an identity of age. The secret is wiped.
 func (s *Seal) Open(name string, given []byte) (*Opened, error) {
 	defer clear(given)
 	r, err := s.recipient(name)
@@ -97,6 +117,8 @@ func (s *Seal) Open(name string, given []byte) (*Opened, error) {
 		identity, err = r.byPassphrase(given)
 	case KindAge:
 		identity, err = readIdentity(given)
+	case KindPKCS11, KindTPM, KindTransit:
+		identity, err = r.byOutside(given)
 	default:
 		err = fmt.Errorf("it is opened by %d people: run latchkey unseal", r.people.Threshold)
 	}
@@ -183,35 +205,43 @@ func (s *Seal) open(r *recipient, identity age.Identity, pool *secret.Pool) (_ *
 
 // sealPrevious encrypts the key before under the present one.
 func sealPrevious(master, previous *secret.Bytes) (string, error) {
-	aead, err := previousKey(master)
-	if err != nil {
-		return "", err
-	}
-	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+keySize+aead.Overhead())
-	rand.Read(nonce) // never fails: it ends the program instead
-	return hex.EncodeToString(aead.Seal(nonce, nonce, previous.Raw(), nil)), nil
+	return sealUnder(master, previousInfo, previous.Raw())
 }
 
 func (o *Opened) openPrevious() (*secret.Bytes, error) {
-	damaged := errors.New("the key before, which the seal holds, is damaged")
-	aead, err := previousKey(o.master)
-	if err != nil {
-		return nil, err
-	}
-	sealed, err := hex.DecodeString(o.form.Previous)
-	if err != nil || len(sealed) < aead.NonceSize() {
-		return nil, damaged
-	}
-	plain, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], nil)
+	plain, err := openUnder(o.master, previousInfo, o.form.Previous)
 	if err != nil || len(plain) != keySize {
 		clear(plain)
-		return nil, damaged
+		return nil, errors.New("the key before, which the seal holds, is damaged")
 	}
 	return o.pool.Of(plain), nil
 }
 
-func previousKey(master *secret.Bytes) (cipher.AEAD, error) {
-	key, err := hkdf.Expand(sha256.New, master.Raw(), previousInfo, keySize)
+// sealUnder encrypts under a key that is derived from a master key, as hex.
+func sealUnder(master *secret.Bytes, info string, plain []byte) (string, error) {
+	aead, err := derivedKey(master, info)
+	if err != nil {
+		return "", err
+	}
+	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
+	rand.Read(nonce) // never fails: it ends the program instead
+	return hex.EncodeToString(aead.Seal(nonce, nonce, plain, nil)), nil
+}
+
+func openUnder(master *secret.Bytes, info, text string) ([]byte, error) {
+	aead, err := derivedKey(master, info)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := hex.DecodeString(text)
+	if err != nil || len(sealed) < aead.NonceSize() {
+		return nil, errors.New("it is cut")
+	}
+	return aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], nil)
+}
+
+func derivedKey(master *secret.Bytes, info string) (cipher.AEAD, error) {
+	key, err := hkdf.Expand(sha256.New, master.Raw(), info, keySize)
 	if err != nil {
 		return nil, fmt.Errorf("sealfile: %w", err)
 	}

@@ -45,6 +45,7 @@ type recipient struct {
 	// What kept says, by kind.
 	passphrase string
 	people     peopleKept
+	outside    outside
 }
 
 // peopleKept is what a seal keeps of a group: nothing that opens it.
@@ -64,7 +65,7 @@ func (r *recipient) read() error {
 	return r.write()
 }
 
-func (r *recipient) readKept() error {
+func (r *recipient) readKept() (err error) {
 	switch r.Kind {
 	case KindPassphrase:
 		return unmarshalKept(r.Kept, &r.passphrase)
@@ -78,6 +79,9 @@ func (r *recipient) readKept() error {
 			return err
 		}
 		return checkGroup(r.people.Threshold, len(r.people.Checks))
+	case KindPKCS11, KindTPM, KindTransit:
+		r.outside, err = readOutside(r.Kind, r.Kept)
+		return err
 	}
 	return fmt.Errorf("this version of Latchkey knows no kind %.40q", r.Kind)
 }
@@ -99,6 +103,8 @@ func (r *recipient) write() (err error) {
 		r.Kept, err = json.Marshal(r.passphrase)
 	case KindPeople:
 		r.Kept, err = json.Marshal(r.people)
+	case KindPKCS11, KindTPM, KindTransit:
+		r.Kept, err = json.Marshal(r.outside)
 	}
 	return err
 }
@@ -135,8 +141,12 @@ func parseRecipient(text string) (age.Recipient, error) {
 type Spec struct {
 	Name string
 	Kind string
-	// Passphrase is that of KindPassphrase. It is wiped.
-	Passphrase []byte
+	// Secret is the passphrase of KindPassphrase, the PIN of KindPKCS11, the token of
+	// KindTransit. It is wiped.
+	Secret []byte
+	// Place is what guards the identity: the URI of KindPKCS11, DEVICE[,pcrs=…] of
+	// KindTPM, the address of KindTransit.
+	Place string
 	// Recipient is that of KindAge: age1….
 	Recipient string
 	// Threshold of People must come together, of KindPeople.
@@ -171,11 +181,13 @@ func newRecipient(pool *secret.Pool, spec Spec) (m made, err error) {
 		m.identity, m.Recipient = identity, identity.Recipient().String()
 		switch spec.Kind {
 		case KindPassphrase:
-			m.passphrase, err = underPassphrase(identity, spec.Passphrase)
+			m.passphrase, err = underPassphrase(identity, spec.Secret)
 		case KindPeople:
 			if err = checkGroup(spec.Threshold, spec.People); err == nil {
 				err = m.hand(pool, scalar, spec)
 			}
+		case KindPKCS11, KindTPM, KindTransit:
+			err = m.guard(scalar, spec)
 		default:
 			err = fmt.Errorf("there is no kind %q", spec.Kind)
 		}
@@ -190,6 +202,18 @@ func newRecipient(pool *secret.Pool, spec Spec) (m made, err error) {
 		return made{}, fmt.Errorf("recipient %q: %w", spec.Name, err)
 	}
 	return m, nil
+}
+
+// guard has the scalar guarded outside, and makes sure that the guard gives it back.
+func (m *made) guard(scalar *secret.Bytes, spec Spec) (err error) {
+	defer clear(spec.Secret)
+	if m.outside, err = guardOutside(scalar.Raw(), spec); err != nil {
+		return err
+	}
+	if _, err := m.byOutside(spec.Secret); err != nil {
+		return fmt.Errorf("it took the key and does not give it back: %w", err)
+	}
+	return nil
 }
 
 // identityOf is the identity with a scalar.

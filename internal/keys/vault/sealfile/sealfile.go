@@ -1,6 +1,7 @@
 // Package sealfile keeps the master key in a file for several recipients, any of
 // which opens it: a passphrase, the owner of an age key (or of hardware that has an
-// age plugin), a group of people of whom some must come together.
+// age plugin), a group of people of whom some must come together, a PKCS#11 token, a
+// TPM, a key of a transit engine.
 //
 // The file is JSON:
 //
@@ -54,6 +55,7 @@ const (
 	macInfo      = "latchkey seal mac"
 	chainInfo    = "latchkey seal chain"
 	previousInfo = "latchkey seal previous"
+	rowInfo      = "latchkey seal row"
 )
 
 // form is the file.
@@ -115,6 +117,9 @@ func parse(text []byte) (f form, err error) {
 		}
 	}
 	if err := checkNames(f.Recipients); err != nil {
+		return form{}, err
+	}
+	if err := checkWays(f.Recipients); err != nil {
 		return form{}, err
 	}
 	same, err := f.marshal()

@@ -82,7 +82,7 @@ func tryOpen(path, name, given string) (*Opened, error) {
 }
 
 func passphrase(name, text string) Spec {
-	return Spec{Name: name, Kind: KindPassphrase, Passphrase: []byte(text)}
+	return Spec{Name: name, Kind: KindPassphrase, Secret: []byte(text)}
 }
 
 // TestAnyRecipientOpens: each of them gives the same key, and so does stock age.
