@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean dist dist-test deploy-test events deliveries limits convert failover
+.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean dist dist-test deploy-test events deliveries limits convert failover pgbouncer postgres-versions
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -62,6 +62,14 @@ convert:
 # `make test` has.
 failover: build
 	FAILOVERS=$${FAILOVERS:-100} scripts/failover
+
+# The contract of the store, and a server, through PgBouncer in both modes.
+pgbouncer: build
+	scripts/pgbouncer
+
+# The contract of the store on each major version of PostgreSQL that is supported.
+postgres-versions:
+	scripts/postgres-versions
 
 e2e: build
 	scripts/e2e

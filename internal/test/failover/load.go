@@ -20,7 +20,7 @@ import (
 
 const (
 	writers = 6
-	pace    = 60 * time.Millisecond // of one writer
+	pace    = 150 * time.Millisecond // of one writer
 )
 
 type load struct {

@@ -96,7 +96,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 	}
 	t.load.end()
 	if err == nil {
-		err = t.checkAll()
+		err = t.checkAll(ctx)
 	}
 	t.report(time.Since(begun))
 	if n := len(t.load.violations); n > 0 {
@@ -121,7 +121,7 @@ func (t *trial) startServers(ctx context.Context) error {
 		}
 		t.servers = append(t.servers, s)
 	}
-	parent, err := t.servers[0].initialize()
+	parent, err := t.servers[0].initialize(ctx)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (t *trial) fail(ctx context.Context, i int) error {
 			return err
 		}
 	}
-	if err := t.check(t.recent()); err != nil {
+	if err := t.check(ctx, t.recent()); err != nil {
 		return err
 	}
 	t.results = append(t.results, result{kind, without})
@@ -229,19 +229,19 @@ func (t *trial) recent() []*organization {
 }
 
 // check compares both servers with the ledger, and audits the log.
-func (t *trial) check(organizations []*organization) error {
+func (t *trial) check(ctx context.Context, organizations []*organization) error {
 	for i := range t.servers {
 		if err := t.load.check(i, organizations); err != nil {
 			return err
 		}
 	}
-	if _, err := t.servers[0].run("audit", "verify", "--config", t.servers[0].config()); err != nil {
+	if _, err := t.servers[0].run(ctx, "audit", "verify", "--config", t.servers[0].config()); err != nil {
 		t.load.violation(other, "%v", err)
 	}
 	return nil
 }
 
-func (t *trial) checkAll() error { return t.check(t.load.organizations) }
+func (t *trial) checkAll(ctx context.Context) error { return t.check(ctx, t.load.organizations) }
 
 func (t *trial) report(took time.Duration) {
 	c := t.load.now()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,13 +48,13 @@ func newServer(program, dir, store string) (*server, error) {
 func (s *server) config() string { return filepath.Join(s.dir, "latchkey.yaml") }
 
 // initialize creates the parent organization and returns the key of its root user.
-func (s *server) initialize() (key, error) {
+func (s *server) initialize(ctx context.Context) (key, error) {
 	path := filepath.Join(s.dir, "root.key")
-	public, err := s.run("keygen", "--out", path)
+	public, err := s.run(ctx, "keygen", "--out", path)
 	if err != nil {
 		return key{}, err
 	}
-	text, err := s.run("init", "--config", s.config(), "--organization", "Acme", "--user", "Ada", "--public-key", strings.TrimSpace(public))
+	text, err := s.run(ctx, "init", "--config", s.config(), "--organization", "Acme", "--user", "Ada", "--public-key", strings.TrimSpace(public))
 	if err != nil {
 		return key{}, err
 	}
@@ -75,8 +76,8 @@ func (s *server) initialize() (key, error) {
 }
 
 // run runs a command of the program to its end.
-func (s *server) run(arguments ...string) (string, error) {
-	cmd := exec.Command(s.program, arguments...)
+func (s *server) run(ctx context.Context, arguments ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, s.program, arguments...)
 	var out, complaints strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {
