@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -235,10 +236,25 @@ func (t *trial) check(ctx context.Context, organizations []*organization) error 
 			return err
 		}
 	}
-	if _, err := t.servers[0].run(ctx, "audit", "verify", "--config", t.servers[0].config()); err != nil {
-		t.load.violation(other, "%v", err)
+	return t.audit(ctx)
+}
+
+// audit checks the log. An audit that could not be carried out (status 2), because the
+// cluster has chosen another primary by itself meanwhile, says nothing: it is tried again.
+func (t *trial) audit(ctx context.Context) error {
+	for begun := time.Now(); ; time.Sleep(time.Second) {
+		_, err := t.servers[0].run(ctx, "audit", "verify", "--config", t.servers[0].config())
+		if err == nil {
+			return nil
+		}
+		if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.ExitCode() == 1 {
+			t.load.violation(other, "%v", err)
+			return nil
+		}
+		if time.Since(begun) > patroni.Patience || ctx.Err() != nil {
+			return err
+		}
 	}
-	return nil
 }
 
 func (t *trial) checkAll(ctx context.Context) error { return t.check(ctx, t.load.organizations) }
