@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean plugins plugins-test dist dist-test deploy-test events deliveries limits convert
+.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean plugins plugins-test dist dist-test deploy-test events deliveries limits convert failover pgbouncer postgres-versions
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -64,6 +64,20 @@ limits:
 # the conversion is killed, and back.
 convert:
 	LATCHKEY_TEST_ACTIVITIES=$${LATCHKEY_TEST_ACTIVITIES:-100000} go test -trimpath -timeout 3h -v -run TestConvert ./cmd/latchkey
+
+# The primary of a Patroni cluster fails 100 times under load, by kill, stop and cut:
+# nothing acknowledged is lost, nothing happens twice. FAILOVERS=3 is a short run, which
+# `make test` has.
+failover: build
+	FAILOVERS=$${FAILOVERS:-100} scripts/failover
+
+# The contract of the store, and a server, through PgBouncer in both modes.
+pgbouncer: build
+	scripts/pgbouncer
+
+# The contract of the store on each major version of PostgreSQL that is supported.
+postgres-versions:
+	scripts/postgres-versions
 
 e2e: build
 	scripts/e2e

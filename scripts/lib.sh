@@ -98,6 +98,19 @@ need() {
 	die "could not install ${packages[*]}. Try: sudo apt-get install -y --no-install-recommends ${packages[*]}"
 }
 
+# need_programs PACKAGE… is need for packages that bring services: only the programs are
+# wanted, and the system is kept from starting the services.
+need_programs() {
+	if [ "$(id -u)" = 0 ] && [ ! -e /usr/sbin/policy-rc.d ]; then
+		printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+		chmod 755 /usr/sbin/policy-rc.d
+		need "$@"
+		rm /usr/sbin/policy-rc.d
+	else
+		need "$@"
+	fi
+}
+
 need_c_compiler() { # for the race detector
 	local packages=()
 	command -v gcc >/dev/null || packages+=(gcc)

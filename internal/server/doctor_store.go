@@ -80,6 +80,11 @@ func (d *doctor) database(ctx context.Context) {
 	switch {
 	case !d.facts.Encrypted && !d.facts.Loopback:
 		d.warn(name, detail+"; the connection is not encrypted", "add sslmode=verify-full to the URL")
+	case d.facts.Pooled && durability == postgres.Replica:
+		d.warn(name, detail+"; a pooler stands before it, which can lead to another server after a failover without our noticing",
+			"connect to PostgreSQL directly, and name all hosts in store")
+	case d.facts.Pooled:
+		d.ok(name, "%s, through a pooler", detail)
 	default:
 		d.ok(name, "%s", detail)
 	}

@@ -100,7 +100,7 @@ func OpenConfigured(ctx context.Context, c *config.Config, log *slog.Logger) (*s
 	if err != nil {
 		return nil, err
 	}
-	log.Info("the database is open", "durability", db.Durability(), "configured", c.Durability != "")
+	log.Info("the database is open", "durability", db.Durability(), "configured", c.Durability != "", "pooler", db.Pooled())
 	return store.New(db), nil
 }
 

@@ -50,7 +50,7 @@ func (db *DB) send(ctx context.Context, commits []*store.Commit) ([]error, error
 			changes = append(changes, i)
 		}
 	}
-	b.Queue(settingsSQL, db.flush, db.replica.Load())
+	b.Queue(settingsSQL, db.settings()...)
 	if len(appends) > 0 {
 		b.queueAppends(appends)
 	}

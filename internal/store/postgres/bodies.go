@@ -45,7 +45,7 @@ func (db *DB) ReplaceBodies(ctx context.Context, org string, bodies []store.Stor
 }
 
 func (db *DB) replaceBodies(ctx context.Context, tx pgx.Tx, org string, bodies []store.StoredBody) error {
-	if _, err := tx.Exec(ctx, settingsSQL, db.flush, db.replica.Load()); err != nil {
+	if _, err := tx.Exec(ctx, settingsSQL, db.settings()...); err != nil {
 		return err
 	}
 	var kinds, itemIDs, activityIDs []string

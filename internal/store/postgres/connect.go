@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -65,7 +66,7 @@ func (db *DB) validate(ctx context.Context, conn *pgconn.PgConn) error {
 	if err := readWrite(ctx, conn); err != nil {
 		return err
 	}
-	replicates, err := checkSession(ctx, conn)
+	replicates, err := db.checkSession(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (db *DB) validate(ctx context.Context, conn *pgconn.PgConn) error {
 	if err := db.checkDurability(ctx, conn, replicates); err != nil {
 		return err
 	}
-	return write(ctx, conn, barrierSQL)
+	return db.write(ctx, conn, barrierSQL)
 }
 
 // causeFirst puts what the server said before what the driver tried: it tries a
@@ -91,6 +92,11 @@ func causeFirst(err error) error {
 		help = "; check user and password in store"
 	case "3D000": // invalid_catalog_name
 		help = "; create it first (CREATE DATABASE), or name another one in store"
+	case "08P01": // protocol_violation
+		if !strings.Contains(said.Message, "unsupported startup parameter") {
+			return err
+		}
+		help = "; a pooler such as PgBouncer takes no such settings: leave it out of the URL, and set it for the role (ALTER ROLE … SET)"
 	default:
 		return err
 	}
@@ -120,7 +126,8 @@ func named(err error) error {
 }
 
 // write runs a statement that writes the row of primary_server.
-func write(ctx context.Context, conn *pgconn.PgConn, sql string) error {
+func (db *DB) write(ctx context.Context, conn *pgconn.PgConn, sql string) error {
+	sql = db.inTransaction(sql)
 	for attempt := 0; ; attempt++ {
 		forgetWarning(conn)
 		_, err := conn.Exec(ctx, sql).ReadAll()

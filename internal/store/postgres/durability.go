@@ -28,15 +28,20 @@ var errNoStandby = errors.New("the primary has no synchronous standby (its synch
 //
 // It also takes the number of the transaction, before any position in the log
 // is taken; see [DB.Horizon].
-const settingsSQL = `SELECT pg_current_xact_id()::text, set_config('synchronous_commit', $1, true), CASE
+const settingsSQL = `SELECT pg_current_xact_id()::text, set_config('synchronous_commit', $1, true), set_config('statement_timeout', $3, true), CASE
 	WHEN $2::boolean AND current_setting('synchronous_standby_names') = '' THEN current_setting('latchkey.synchronous_standby') END`
+
+// settings are the arguments of settingsSQL.
+func (db *DB) settings() []any {
+	return []any{db.flush, db.replica.Load(), strconv.FormatInt(db.timeout.Milliseconds(), 10)}
+}
 
 // undefinedObject is how that fails.
 const undefinedObject = "42704"
 
 // checkSession refuses a session that cannot hold to the invariants, and
 // reports whether its commits wait for a standby.
-func checkSession(ctx context.Context, conn *pgconn.PgConn) (replicates bool, err error) {
+func (db *DB) checkSession(ctx context.Context, conn *pgconn.PgConn) (replicates bool, err error) {
 	row, err := one(ctx, conn, `SELECT current_setting('server_version_num'), current_setting('synchronous_commit'),
 		current_setting('fsync'), current_setting('synchronous_standby_names')`)
 	if err != nil {
@@ -46,7 +51,7 @@ func checkSession(ctx context.Context, conn *pgconn.PgConn) (replicates bool, er
 	if n, err := strconv.Atoi(version); err != nil || n < minServer {
 		return false, fmt.Errorf("the server has version %s, but PostgreSQL %d or newer is needed", version, minServer/10_000)
 	}
-	if flush != flushOn && flush != flushApply {
+	if flush != flushOn && flush != flushApply && !db.pooled { // where each transaction sets it
 		return false, fmt.Errorf("the session has synchronous_commit=%s, which can lose acknowledged commits; does a pooler drop the setting?", flush)
 	}
 	if fsync != "on" {
@@ -81,7 +86,7 @@ func (db *DB) checkDurability(ctx context.Context, conn *pgconn.PgConn, replicat
 	if wanted == remembered {
 		return nil
 	}
-	return write(ctx, conn, `UPDATE primary_server SET passed_at = now(), durability = '`+wanted+`'`)
+	return db.write(ctx, conn, `UPDATE primary_server SET passed_at = now(), durability = '`+wanted+`'`)
 }
 
 // Durability is [Replica] or [Local]: what was asked for, or else what was

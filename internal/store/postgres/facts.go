@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -25,6 +24,7 @@ type Facts struct {
 	Sessions   int  // of servers, as far as they can be seen
 	Encrypted  bool // the connection
 	Loopback   bool // the server is on this machine
+	Pooled     bool // a pooler stands before the server
 
 	version int
 }
@@ -46,11 +46,14 @@ func ReadFacts(ctx context.Context, url string) (f Facts, err error) {
 		name = applicationName
 	}
 	c.ConnConfig.RuntimeParams["application_name"] = "latchkey doctor"
-	conn, err := pgx.ConnectConfig(ctx, c.ConnConfig)
+	conn, err := connectPlain(ctx, c.ConnConfig)
 	if err != nil {
 		return f, fmt.Errorf("opening the PostgreSQL database: %w", causeFirst(err))
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if f.Pooled, err = pooled(ctx, conn); err != nil {
+		return f, err
+	}
 	var fsync, number string
 	err = conn.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num'), pg_is_in_recovery(),
 		current_setting('fsync'), current_setting('synchronous_standby_names'), clock_timestamp(),

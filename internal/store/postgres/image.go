@@ -41,7 +41,7 @@ func OpenStopped(ctx context.Context, url string) (*Image, error) {
 	conn, err := connectAlone(ctx, url)
 	var m *Image
 	if err == nil {
-		m, err = beginImage(ctx, conn, false, "BEGIN ISOLATION LEVEL REPEATABLE READ",
+		m, err = beginImage(ctx, conn, false, "BEGIN ISOLATION LEVEL REPEATABLE READ", noTimeout,
 			"LOCK TABLE organizations, items, activities, log_entries IN SHARE MODE", "SET TRANSACTION READ ONLY")
 	}
 	if err != nil {
@@ -57,13 +57,12 @@ func openImage(ctx context.Context, url string, loading bool) (_ *Image, err err
 	if err != nil {
 		return nil, err
 	}
-	p := c.ConnConfig.RuntimeParams
-	p["application_name"], p["statement_timeout"] = "latchkey audit", "0"
-	conn, err := pgx.ConnectConfig(ctx, c.ConnConfig)
+	c.ConnConfig.RuntimeParams["application_name"] = "latchkey audit"
+	conn, err := connectPlain(ctx, c.ConnConfig)
 	if err != nil {
 		return nil, err
 	}
-	return beginImage(ctx, conn, loading, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+	return beginImage(ctx, conn, loading, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", noTimeout)
 }
 
 // beginImage takes a connection over, and begins the transaction by some statements.

@@ -46,9 +46,8 @@ func connectAlone(ctx context.Context, url string) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := c.ConnConfig.RuntimeParams
-	p["application_name"], p["statement_timeout"], p["synchronous_commit"] = convertName, "0", flushOn
-	return pgx.ConnectConfig(ctx, c.ConnConfig)
+	c.ConnConfig.RuntimeParams["application_name"] = convertName
+	return connectPlain(ctx, c.ConnConfig)
 }
 
 // selectUnfinished finds the table that is there while something is being loaded.
@@ -199,7 +198,12 @@ func (l *Loader) End(ctx context.Context) error {
 }
 
 func (l *Loader) transact(ctx context.Context, fn func(pgx.Tx) error) error {
-	return named(pgx.BeginFunc(ctx, l.conn, fn))
+	return named(pgx.BeginFunc(ctx, l.conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, noTimeout+"; SET LOCAL synchronous_commit = "+flushOn); err != nil {
+			return err
+		}
+		return fn(tx)
+	}))
 }
 
 // Close implements [store.Loader].

@@ -84,6 +84,7 @@ type DB struct {
 	flush   string      // synchronous_commit
 	wanted  string      // Config.Durability
 	replica atomic.Bool // see Durability
+	pooled  bool        // a pooler stands before the server
 	history history
 
 	wg        sync.WaitGroup
@@ -119,6 +120,9 @@ func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
 			db.closePools()
 		}
 	}()
+	if db.pooled, err = behindPooler(ctx, url, cfg.Timeout); err != nil {
+		return nil, err
+	}
 	if db.reads, err = db.openPool(ctx, url, cfg, 0); err != nil {
 		return nil, err
 	}
@@ -211,6 +215,9 @@ func (db *DB) openPool(ctx context.Context, url string, cfg Config, size int32) 
 		p["synchronous_commit"] = flushOn
 	}
 	db.flush = p["synchronous_commit"]
+	if db.pooled {
+		withoutSession(c.ConnConfig)
+	}
 	// After a failover the pool is full of dead connections. One that was busy
 	// a moment ago is not pinged, so that this costs nothing under load.
 	c.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }

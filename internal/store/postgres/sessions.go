@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -39,7 +38,7 @@ func OtherSessions(ctx context.Context, url string) (n int, err error) {
 	if name == "" {
 		name = applicationName
 	}
-	conn, err := pgx.ConnectConfig(ctx, c.ConnConfig)
+	conn, err := connectPlain(ctx, c.ConnConfig)
 	if err != nil {
 		return 0, fmt.Errorf("opening the PostgreSQL database: %w", causeFirst(err))
 	}

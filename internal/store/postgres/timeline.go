@@ -111,7 +111,7 @@ func (db *DB) checkTimeline(ctx context.Context, conn *pgconn.PgConn) error {
 	if remembered == at {
 		return nil
 	}
-	return write(ctx, conn, fmt.Sprintf(`UPDATE primary_server SET passed_at = now(), system = '%s', timeline = %d`,
+	return db.write(ctx, conn, fmt.Sprintf(`UPDATE primary_server SET passed_at = now(), system = '%s', timeline = %d`,
 		at.system, at.timeline))
 }
 

@@ -97,7 +97,7 @@ func (s *Server) freeze(t testing.TB) (children []int) {
 		f := stat(s.process.Pid)
 		return len(f) > 0 && f[0] == "T"
 	})
-	children = childrenOf(s.process.Pid)
+	children = ChildrenOf(s.process.Pid)
 	for _, pid := range children {
 		_ = syscall.Kill(pid, syscall.SIGSTOP)
 	}
@@ -106,7 +106,7 @@ func (s *Server) freeze(t testing.TB) (children []int) {
 
 // Thaw lets a server that is frozen go on.
 func (s *Server) Thaw() {
-	for _, pid := range append(childrenOf(s.process.Pid), s.process.Pid) {
+	for _, pid := range append(ChildrenOf(s.process.Pid), s.process.Pid) {
 		_ = syscall.Kill(pid, syscall.SIGCONT)
 	}
 }
@@ -139,7 +139,7 @@ func start(settings ...string) (*Server, error) {
 
 // startFrom runs a cluster that fill makes in an empty folder.
 func startFrom(fill func(*Server) error, settings []string) (*Server, error) {
-	bin, err := programs()
+	bin, err := Programs()
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func startFrom(fill func(*Server) error, settings []string) (*Server, error) {
 	}
 	s := &Server{bin: bin, dir: dir, settings: settings}
 	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
-		if s.cred, err = credential("postgres"); err == nil {
+		if s.cred, err = Credential("postgres"); err == nil {
 			err = os.Chown(dir, int(s.cred.Uid), int(s.cred.Gid))
 		}
 	}
@@ -159,7 +159,7 @@ func startFrom(fill func(*Server) error, settings []string) (*Server, error) {
 	}
 	for try := 0; err == nil; try++ {
 		// Another process may have taken the port in the meantime.
-		if s.port, err = freePort(); err != nil {
+		if s.port, err = FreePort(); err != nil {
 			break
 		}
 		if err = s.launch(); err == nil {
@@ -182,7 +182,7 @@ func (s *Server) initialize() error {
 // program runs a program of PostgreSQL to its end.
 func (s *Server) program(name string, arguments ...string) error {
 	cmd := exec.Command(filepath.Join(s.bin, name), arguments...)
-	cmd.Dir, cmd.Env = s.dir, environment()
+	cmd.Dir, cmd.Env = s.dir, Environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, out)
@@ -205,7 +205,7 @@ func (s *Server) launch() error {
 	for _, setting := range s.settings {
 		cmd.Args = append(cmd.Args, "-c", setting)
 	}
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, environment(), log, log
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, Environment(), log, log
 	// Should the test process die, the kernel tells the server to quit.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred, Pdeathsig: syscall.SIGQUIT}
 
@@ -278,8 +278,8 @@ func (s *Server) kill() {
 	}
 }
 
-// environment keeps PG* variables of the caller away from the server.
-func environment() []string {
+// Environment keeps PG* variables of the caller away from the server.
+func Environment() []string {
 	var env []string
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "PG") {
@@ -289,9 +289,9 @@ func environment() []string {
 	return env
 }
 
-// freePort finds a port below those that the kernel hands out on its own: a
+// FreePort finds a port below those that the kernel hands out on its own: a
 // server that was killed gets its port again.
-func freePort() (port int, err error) {
+func FreePort() (port int, err error) {
 	const lowest, many = 10_000, 10_000
 	for range 100 {
 		port = lowest + rand.IntN(many)

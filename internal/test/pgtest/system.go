@@ -22,8 +22,8 @@ const minVersion = 15
 var errNotFound = fmt.Errorf("PostgreSQL %d or newer is needed and was not found: "+
 	"install the Debian package postgresql (apt-get install postgresql), or put initdb and postgres in PATH", minVersion)
 
-// programs returns the folder of the newest initdb and postgres.
-func programs() (string, error) {
+// Programs returns the folder of the newest initdb and postgres.
+func Programs() (string, error) {
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	slices.SortFunc(dirs, func(a, b string) int { return versionOf(b) - versionOf(a) })
 	if p, err := exec.LookPath("initdb"); err == nil {
@@ -55,7 +55,8 @@ func versionOf(bin string) int {
 	return n
 }
 
-func credential(name string) (*syscall.Credential, error) {
+// Credential is that of a user of this machine.
+func Credential(name string) (*syscall.Credential, error) {
 	u, err := user.Lookup(name)
 	if err != nil {
 		return nil, fmt.Errorf("PostgreSQL does not run as root, and there is no other user for it: %w", err)
@@ -79,9 +80,9 @@ func removeStale() {
 	}
 }
 
-// childrenOf lists the processes whose parent is pid. PostgreSQL's children
+// ChildrenOf lists the processes whose parent is pid. PostgreSQL's children
 // lead sessions of their own, so there is no group to signal.
-func childrenOf(pid int) (children []int) {
+func ChildrenOf(pid int) (children []int) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		child, err := strconv.Atoi(e.Name())
