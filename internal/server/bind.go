@@ -12,6 +12,7 @@ import (
 	"latchkey/internal/outbox/notify"
 	"latchkey/internal/proof/oauth2"
 	"latchkey/internal/server/config"
+	"latchkey/internal/tracing"
 	"latchkey/internal/witness"
 )
 
@@ -29,7 +30,8 @@ type Bound struct {
 	certificate *tls.Certificate
 	router      *notify.Router
 	witnesses   []*witness.Client
-	providers   *oauth2.Client // of OAuth 2.0
+	providers   *oauth2.Client           // of OAuth 2.0
+	collector   *tracing.CollectorConfig // of traces; nil: there are none
 }
 
 // Bind listens, but nothing is answered yet.
@@ -75,6 +77,9 @@ func Bind(c *config.Config) (_ *Bound, err error) {
 		return nil, err
 	}
 	if b.providers, err = newProviders(c); err != nil {
+		return nil, err
+	}
+	if b.collector, err = newCollector(&c.Traces); err != nil {
 		return nil, err
 	}
 	b.router, err = newRouter(c)

@@ -35,6 +35,7 @@ import (
 	"latchkey/internal/store"
 	"latchkey/internal/store/postgres"
 	"latchkey/internal/store/sqlite"
+	"latchkey/internal/tracing"
 	"latchkey/internal/webhook"
 )
 
@@ -54,6 +55,7 @@ type Server struct {
 	ledger   *ledger.Ledger
 	feed     *feed.Feed
 	webhooks *webhook.Deliverer
+	traces   *tracing.Tracer // nil: there are none
 	draining atomic.Bool
 	sealing  sync.Mutex    // held while the seal or the data keys are replaced
 	keys     *KeyServices  // whose seal is replaced under sealing
@@ -166,6 +168,13 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 		Outbox: b.router, Webhooks: srv.webhooks, Receipts: srv.ledger, Feed: srv.feed, ConsoleOrigin: consoleOrigin(b), ConsoleURL: consoleURL(b),
 	})
 	srv.authProxy = authproxy.New(srv.engine, authproxy.Limits(c.AuthProxy.Limits), time.Now)
+	if to := b.collector; to != nil {
+		to.Log, to.Metrics = log, metrics
+		srv.traces, err = tracing.New(context.Background(), tracing.NewCollector(*to), c.Traces.Sample, tracing.Server{Version: version, Node: srv.node})
+		if err != nil {
+			return nil, err
+		}
+	}
 	srv.api = api.New(api.Config{
 		AuthProxy: srv.authProxy.Handlers(), AuthProxyApart: b.authProxy != nil,
 		Engine: srv.engine, Catalog: catalog, Log: log, Metrics: metrics, Documents: documents, TransparencyLog: srv.ledger,
@@ -173,7 +182,7 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 		MaxBody: c.Limits.Body, MaxHeader: c.Limits.Header,
 		Timeout:        c.Timeouts.Request,
 		Rate:           api.Rate(c.Limits.Rate),
-		TrustedProxies: c.TrustedProxies, RequestIDs: c.Log.RequestIDs, Now: time.Now,
+		TrustedProxies: c.TrustedProxies, RequestIDs: c.Log.RequestIDs, Traces: srv.traces, Now: time.Now,
 		ServeMetrics: c.Metrics.Listen == "",
 	})
 	srv.address = b.listeners[0].Addr().(*net.TCPAddr)
@@ -376,6 +385,7 @@ func (s *Server) Run(ctx context.Context) error {
 		background.Wait()
 		s.finishLog(ctx)
 		s.closeSeal()
+		s.finishTraces(ctx)
 	}()
 	failed := make(chan error, len(s.serving))
 	for _, on := range s.serving {

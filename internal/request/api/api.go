@@ -29,6 +29,7 @@ import (
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/engine"
 	"latchkey/internal/suggest"
+	"latchkey/internal/tracing"
 )
 
 // Config is what the HTTP side needs.
@@ -62,7 +63,9 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// RequestIDs gives each request an id, in its reply and in the log.
 	RequestIDs bool
-	Now        func() time.Time
+	// Traces makes spans of requests; nil: they have none.
+	Traces *tracing.Tracer
+	Now    func() time.Time
 }
 
 // Server answers requests. Make it with New.
@@ -180,6 +183,8 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 		client = source.String()
 	}
 	requestID := s.requestID(w, r)
+	span := s.Traces.Begin(r.Header, s.fromProxy(r), operation, start)
+	span.Header(w.Header())
 	address, network := addressKey(source), networkOf(source)
 	if !certain {
 		source = netip.Addr{}
@@ -188,7 +193,7 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 	var reply *engine.Reply
 	if err == nil {
 		reply, err = s.serve(w, r, path, handle, engine.Request{
-			Address: source, Network: network, ReplyHeader: w.Header(), Event: &event,
+			Address: source, Network: network, ReplyHeader: w.Header(), Event: &event, Trace: span,
 		})
 	}
 	if err != nil {
@@ -217,6 +222,13 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 	}
 	if requestID != "" {
 		about = append(about, slog.String("request", requestID))
+	}
+	if span != nil {
+		span.End(tracing.Outcome{
+			Organization: event.OrganizationID, Activity: event.ActivityID, RequestID: requestID,
+			Outcome: outcome(err, event), Status: reply.Status,
+		})
+		about = append(about, slog.String("trace", span.TraceID()))
 	}
 	s.Log.LogAttrs(r.Context(), level, cmp.Or(event.Warning, "request"), append(slices.Clone(about),
 		slog.String("outcome", outcome(err, event)), slog.Int("status", reply.Status),

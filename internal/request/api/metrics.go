@@ -30,6 +30,7 @@ type Metrics struct {
 	locked     prometheus.Gauge
 	refused    prometheus.Gauge
 	witness    *prometheus.CounterVec
+	spans      *prometheus.CounterVec
 	activities map[domain.ActivityStatus]prometheus.Counter
 	webhooks   struct {
 		deliveries *prometheus.CounterVec
@@ -37,11 +38,13 @@ type Metrics struct {
 	}
 }
 
-// What became of an attempt to send a message.
+// What became of an attempt to send something.
 const (
 	sent    = "sent"
 	retried = "retried"
 	failed  = "failed"
+
+	lost = "lost" // of a span
 
 	delivered = "delivered" // of an event to a webhook endpoint
 )
@@ -91,6 +94,12 @@ func NewMetrics(s Sources) *Metrics {
 	m.witness = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "latchkey_witness_failures_total", Help: "Checkpoints that a witness did not cosign: it was unavailable, its signature was wrong, or it saw a fork.",
 	}, []string{"witness", "reason"})
+	m.spans = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "latchkey_trace_spans_total", Help: "Spans of traces that the collector took, or did not take and were lost.",
+	}, []string{"outcome"})
+	for _, outcome := range []string{sent, lost} {
+		m.spans.WithLabelValues(outcome)
+	}
 	m.locked.Set(1)
 	activities := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "latchkey_activities_total", Help: "Answers to submitted activities, by what has become of the activity.",
@@ -116,7 +125,7 @@ func NewMetrics(s Sources) *Metrics {
 	for _, outcome := range []string{sent, retried, failed} {
 		m.messages.WithLabelValues(outcome) // so that it is shown before it happens
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.messages, m.waiting, m.damaged, m.locked, m.refused, m.witness,
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.messages, m.waiting, m.damaged, m.locked, m.refused, m.witness, m.spans,
 		m.webhooks.deliveries, m.webhooks.endpoints,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -169,6 +178,12 @@ func (m *Metrics) MessageRetried() { m.messages.WithLabelValues(retried).Inc() }
 
 // MessageFailed counts a message that was given up.
 func (m *Metrics) MessageFailed() { m.messages.WithLabelValues(failed).Inc() }
+
+// SpansSent counts spans that the collector took.
+func (m *Metrics) SpansSent(n int) { m.spans.WithLabelValues(sent).Add(float64(n)) }
+
+// SpansLost counts spans that the collector did not take.
+func (m *Metrics) SpansLost(n int) { m.spans.WithLabelValues(lost).Add(float64(n)) }
 
 // MessagesWaiting says how many messages wait to be sent.
 func (m *Metrics) MessagesWaiting(n int) { m.waiting.Set(float64(n)) }

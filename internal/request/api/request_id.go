@@ -22,7 +22,7 @@ func (s *Server) requestID(w http.ResponseWriter, r *http.Request) string {
 		return ""
 	}
 	id := ids.New()
-	if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && s.trusts(plain(peer.Addr())) {
+	if s.fromProxy(r) {
 		if given := r.Header.Get(requestIDHeader); requestIDForm.MatchString(given) {
 			id = given
 		}
@@ -30,4 +30,13 @@ func (s *Server) requestID(w http.ResponseWriter, r *http.Request) string {
 	w.Header().Set(requestIDHeader, id)
 	w.Header().Set("Access-Control-Expose-Headers", requestIDHeader)
 	return id
+}
+
+// fromProxy reports whether a request comes from a trusted proxy.
+func (s *Server) fromProxy(r *http.Request) bool {
+	if len(s.TrustedProxies) == 0 {
+		return false
+	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && s.trusts(plain(peer.Addr()))
 }

@@ -20,6 +20,7 @@ import (
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/decide"
 	"latchkey/internal/store"
+	"latchkey/internal/tracing"
 	"latchkey/internal/velocity"
 )
 
@@ -28,6 +29,7 @@ type attempt struct {
 	*Engine
 	ctx        context.Context
 	event      *Event
+	trace      *tracing.Request
 	address    netip.Addr
 	newID      func() string // nil: as always
 	home, tx   *store.Tx     // of the caller's organization, and of the one that is acted in
@@ -152,6 +154,8 @@ func (t *attempt) replace(a *domain.Activity) error {
 // if it is allowed. A refusal, by the decision or by the executor, makes it
 // FAILED; any other error is returned, and nothing is recorded.
 func (t *attempt) settle(a *domain.Activity, intent *activity.Intent, now time.Time) error {
+	t.trace.Enter("decide")
+	defer t.trace.Leave()
 	ruling, meter, err := t.rule(a, intent, now)
 	if err != nil {
 		if refusal, ok := refused(err); ok {
@@ -177,6 +181,7 @@ func (t *attempt) settle(a *domain.Activity, intent *activity.Intent, now time.T
 		return fail(a, ruling.Refusal())
 	case decide.Allow:
 	}
+	t.trace.Enter("execute")
 	a.Result, err = t.countAndExecute(a, intent, ruling, meter, now)
 	if err == nil {
 		err = t.proveAccess(a, meter.input)

@@ -27,6 +27,8 @@ type caller struct {
 // the operation accepts in its place, and verifies it. A key that no user has
 // is refused before it costs a verification.
 func (e *Engine) authenticate(ctx context.Context, p proof, org string, r Request, access activity.Access) (*caller, error) {
+	r.Trace.Enter("authenticate")
+	defer r.Trace.Leave()
 	c, err := e.findCaller(ctx, p, org, access)
 	if err != nil {
 		return nil, err

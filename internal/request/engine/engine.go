@@ -28,6 +28,7 @@ import (
 	"latchkey/internal/request/decide"
 	"latchkey/internal/schema"
 	"latchkey/internal/store"
+	"latchkey/internal/tracing"
 )
 
 // Config is everything that an engine works with.
@@ -116,6 +117,8 @@ type Request struct {
 	NewID func() string
 	// Event collects what the log says about the request.
 	Event *Event
+	// Trace is its span; nil: it has none.
+	Trace *tracing.Request
 }
 
 // Event is what the log may say about a request: never a body, never a secret.
@@ -181,7 +184,7 @@ func (e *Engine) submit(ctx context.Context, endpoint *activity.Endpoint, versio
 	look := !submission.fresh || submission.tokenErr != nil || intent.Once
 	err = e.updateWithHome(ctx, caller, func(home, tx *store.Tx) error {
 		defer func() { look = true }()
-		t := &attempt{Engine: e, ctx: ctx, event: r.Event, address: r.Address, newID: r.NewID, home: home, tx: tx, submission: submission}
+		t := &attempt{Engine: e, ctx: ctx, event: r.Event, trace: r.Trace, address: r.Address, newID: r.NewID, home: home, tx: tx, submission: submission}
 		if t.who, err = caller.identify(home); err != nil {
 			return err
 		}
@@ -191,8 +194,12 @@ func (e *Engine) submit(ctx context.Context, endpoint *activity.Endpoint, versio
 		} else {
 			reply, err = t.submitOrReplay(look)
 		}
+		if err == nil {
+			r.Trace.Enter("commit")
+		}
 		return err
 	})
+	r.Trace.Leave()
 	if err != nil {
 		return nil, caller.hideOrganization(err)
 	}

@@ -56,6 +56,7 @@ type Config struct {
 	OIDC      OIDC
 	OAuth2    OAuth2
 	Webhooks  Webhooks
+	Traces    Traces
 	Dev       Dev
 }
 
@@ -263,6 +264,14 @@ type Webhooks struct {
 	SigningKey int
 }
 
+// Traces is where spans of requests are sent, in the form of OpenTelemetry.
+type Traces struct {
+	Endpoint string            // where they are posted; empty: there are none
+	Headers  map[string]Secret // sent with them
+	CA       string            // PEM file of the authorities to trust; empty: the system's
+	Sample   float64           // the share of the requests that have them
+}
+
 // Dev is what `latchkey dev` sets. No file can: each of them would be a hole in
 // a server that others can reach.
 type Dev struct {
@@ -339,6 +348,7 @@ func Default() Config {
 		}},
 
 		Webhooks: Webhooks{Timeout: 10 * time.Second, SigningKey: 1},
+		Traces:   Traces{Sample: 1},
 	}
 }
 

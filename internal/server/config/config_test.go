@@ -144,6 +144,7 @@ oauth2:
     x: {tokenUrl: "http://10.2.0.1/token", userInfoUrl: "https://x.example/me?fields=id", subjectField: user.data.id}
     discord: {subjectField: user_id}
 webhooks: {allow: [10.1.0.0/16], ca: hooks.pem, timeout: 4s, signingKey: 2}
+traces: {endpoint: 'https://collector.example.com:4318', headers: {Authorization: env:COLLECTOR}, ca: collector.pem, sample: 0.05}
 `)
 	want := &Config{
 		Listen: "[::1]:0",
@@ -193,6 +194,9 @@ webhooks: {allow: [10.1.0.0/16], ca: hooks.pem, timeout: 4s, signingKey: 2}
 		},
 		Webhooks: Webhooks{
 			Allow: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, CA: "hooks.pem", Timeout: 4 * time.Second, SigningKey: 2,
+		},
+		Traces: Traces{
+			Endpoint: "https://collector.example.com:4318/v1/traces", Headers: map[string]Secret{"Authorization": "env:COLLECTOR"}, CA: "collector.pem", Sample: 0.05,
 		},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
@@ -401,6 +405,12 @@ func TestMessagingProblems(t *testing.T) {
 		{"oauth2 provider", "oauth2: {providers: {y: {}}}", `f.yaml:1:22: unknown key "oauth2.providers.y"; the nearest known key is "oauth2.providers.x"`},
 		{"oauth2 address", "oauth2: {providers: {x: {tokenUrl: 'api.x.com'}}}", `f.yaml:1:36: oauth2.providers.x.tokenUrl must be an address such as https://provider.example.com/oauth2/token`},
 		{"oauth2 field", "oauth2: {providers: {x: {subjectField: 'a..b'}}}", `f.yaml:1:40: oauth2.providers.x.subjectField must be the place of the user's id in the user information, such as data.id`},
+		{"traces to nowhere", "traces: {endpoint: 'collector:4318'}", `f.yaml:1:20: traces.endpoint must be the address of a collector such as https://collector.example.com:4318, without a password`},
+		{"traces with a password", "traces: {endpoint: 'https://u:hunter2@h'}", `f.yaml:1:20: traces.endpoint must be the address of a collector such as https://collector.example.com:4318, without a password`},
+		{"traces in percent", "traces: {sample: 5}", `f.yaml:1:18: traces.sample must be a number from 0 to 1, such as 0.05, not "5"`},
+		{"traces as text", "traces: {sample: some}", `f.yaml:1:18: traces.sample must be a number from 0 to 1, such as 0.05, not text`},
+		{"traces without endpoint", "traces: {headers: {A: env:B}}", `f.yaml:1:1: traces.endpoint is missing: without it there are no traces, whatever else is set`},
+		{"trace headers in clear", "traces: {endpoint: 'http://h', headers: {A: env:B}}", `f.yaml:1:1: traces.headers are not sent in clear to another machine: traces.endpoint must begin with https://`},
 		{"alias in a list", "mail: {allowFrom: [*a]}", `f.yaml:1:1: an alias (*name) is not allowed`},
 	})
 }

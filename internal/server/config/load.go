@@ -111,9 +111,11 @@ func (c *Config) password() string {
 	if address := string(c.SMS.URL); !elsewhere(address) && strings.ContainsAny(address, "?@") { // a token, or a password
 		return "sms.url"
 	}
-	for name, value := range c.SMS.Headers {
-		if !elsewhere(string(value)) {
-			return "sms.headers." + name
+	for section, headers := range map[string]map[string]Secret{"sms": c.SMS.Headers, "traces": c.Traces.Headers} {
+		for name, value := range headers {
+			if !elsewhere(string(value)) {
+				return section + ".headers." + name
+			}
 		}
 	}
 	return ""

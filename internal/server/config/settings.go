@@ -162,5 +162,11 @@ func settings(p *parser, c *Config) map[string]setting {
 			"timeout":    {set: p.duration(&c.Webhooks.Timeout)},
 			"signingKey": {set: p.number(&c.Webhooks.SigningKey, 1, 1000)},
 		}},
+		"traces": {below: map[string]setting{
+			"endpoint": {set: p.collector(&c.Traces.Endpoint)},
+			"headers":  {set: p.headers(&c.Traces.Headers)},
+			"ca":       {set: p.path(&c.Traces.CA, "a file")},
+			"sample":   {set: p.share(&c.Traces.Sample)},
+		}, after: func(n *yaml.Node) { p.wholeTraces(n, &c.Traces) }},
 	}
 }

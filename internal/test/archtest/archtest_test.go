@@ -19,7 +19,7 @@ import (
 // layers lists every package, the lowest layer first. Imports go down only;
 // packages of one layer do not import each other, except where peers says so.
 var layers = [][]string{
-	{"internal/fault", "internal/ids", "internal/suggest", "internal/lru", "internal/jsonwrite", "internal/pages", "internal/keys/curve", "internal/secretfile", "internal/policy/fact", "internal/store/migration", "internal/chain/rlp", "internal/keys/vault/internal/k256", "internal/keys/vault/internal/secret", "internal/translog"},
+	{"internal/fault", "internal/ids", "internal/suggest", "internal/lru", "internal/jsonwrite", "internal/pages", "internal/keys/curve", "internal/secretfile", "internal/policy/fact", "internal/store/migration", "internal/chain/rlp", "internal/keys/vault/internal/k256", "internal/keys/vault/internal/secret", "internal/translog", "internal/tracing"},
 	{
 		"internal/schema", "internal/strictyaml", "internal/keys/address", "internal/keys/derivation", "internal/keys/vault/bundle",
 		"internal/keys/vault/internal/seal", "internal/keys/vault/internal/hd", "internal/keys/vault/internal/mnemonic",
