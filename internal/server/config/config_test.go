@@ -280,7 +280,7 @@ func TestKeyProblems(t *testing.T) {
 		{"misspelt below", "log:\n  lvel: info", `f.yaml:2:3: unknown key "log.lvel"; the nearest known key is "log.level"`},
 		{"wrong case", "masterkey: x", `f.yaml:1:1: unknown key "masterkey"; the nearest known key is "masterKey"`},
 		{"wrong section", "limits:\n  drain: 1s", `f.yaml:2:3: unknown key "limits.drain"; the nearest known key is "timeouts.drain"`},
-		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: allowSwap, authProxy, console, frames, limits, listen, log, mail, masterKey, metrics, oauth2, oidc, operator, previousMasterKey, seal, sms, store, templates, timeouts, tls, trustedProxies, webhooks`},
+		{"merge key", "<<: {listen: x}", `f.yaml:1:1: unknown key (not a plain name); known here: allowSwap, authProxy, console, frames, limits, listen, log, mail, masterKey, metrics, oauth2, oidc, operator, previousMasterKey, seal, sms, store, templates, timeouts, tls, traces, trustedProxies, webhooks`},
 		{"twice", "listen: :1\nlisten: :2", `f.yaml:2:1: listen is given twice: first on line 1`},
 	})
 }
