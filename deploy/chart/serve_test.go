@@ -351,7 +351,7 @@ func TestServesSealed(t *testing.T) {
 	trusting(t, s)
 	s.start()
 	said, _ := s.exec("doctor", "--config", s.config, "--json")
-	for _, name := range []string{"config", "masterKey", "log"} {
+	for _, name := range []string{"config", "masterKey", "seal", "log"} {
 		if !strings.Contains(said, fmt.Sprintf(`{"name":%q,"status":"ok"`, name)) {
 			t.Errorf("%s is not ok: %s", name, said)
 		}

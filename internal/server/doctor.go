@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/keys/vault"
+	"latchkey/internal/keys/vault/sealfile"
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 	"latchkey/internal/store/postgres"
@@ -93,6 +93,7 @@ type doctor struct {
 	facts        *postgres.Facts      // nil: the store is another one
 	keys         openedVault
 	rows         *vault.RowKeys // nil: the master key does not open the database
+	attempts     []SealAttempt  // nil: none was made
 }
 
 func (d *doctor) close() {
@@ -134,7 +135,11 @@ func (d *doctor) permissions(context.Context) {
 			continue // it is not there; who needs it says so
 		}
 		looked++
-		if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		others := fs.FileMode(0o077)
+		if path == c.TLS.Key {
+			others = 0o037 // a group that may read it is usual, and the server accepts that
+		}
+		if mode := info.Mode().Perm(); mode&others != 0 {
 			d.fail(name, fmt.Sprintf("%s can be read by others (mode %04o)", path, mode), "chmod 600 "+path)
 			return
 		}
@@ -193,9 +198,11 @@ func (d *doctor) openSeal(name string) bool {
 		d.fail(name, err.Error(), unreadableSeal)
 		return false
 	}
-	if d.keys.seal, err = OpenSeal(seal, d.config.Seal.Secrets, slog.New(slog.DiscardHandler)); err == nil {
+	d.tryRecipients(seal)
+	if d.keys.seal != nil {
 		return true
 	}
+	err = noneOpens(seal, d.attempts)
 	gathering, people := seal.Gather(time.Now)
 	gathering.Close()
 	if people {
@@ -204,6 +211,25 @@ func (d *doctor) openSeal(name string) bool {
 	}
 	d.fail(name, err.Error(), "correct seal.secrets")
 	return false
+}
+
+// tryRecipients tries each once: a secret in the environment is there only once. The
+// first that opens the seal is what the other checks go on with.
+func (d *doctor) tryRecipients(seal *sealfile.Seal) {
+	if d.attempts != nil {
+		return
+	}
+	for _, r := range seal.Status().Recipients {
+		opened, attempt := TrySeal(seal, r.Name, d.config.Seal.Secrets)
+		d.attempts = append(d.attempts, attempt)
+		switch {
+		case opened == nil:
+		case d.keys.seal == nil:
+			d.keys.seal = opened
+		default:
+			opened.Close()
+		}
+	}
 }
 
 // unreadableSeal is what helps against a seal file that cannot be read.
@@ -235,17 +261,16 @@ func (d *doctor) seal(context.Context) {
 		d.fail(name, err.Error(), unreadableSeal)
 		return
 	}
+	d.tryRecipients(seal)
 	var opens, fails, untried []string
-	for _, r := range seal.Status().Recipients {
-		opened, attempt := TrySeal(seal, r.Name, d.config.Seal.Secrets)
+	for _, attempt := range d.attempts {
 		switch {
-		case opened != nil:
-			opened.Close()
-			opens = append(opens, r.Name)
+		case attempt.OK:
+			opens = append(opens, attempt.Name)
 		case attempt.Tried:
-			fails = append(fails, r.Name+": "+attempt.Reason)
+			fails = append(fails, attempt.Name+": "+attempt.Reason)
 		default:
-			untried = append(untried, r.Name+": "+attempt.Reason)
+			untried = append(untried, attempt.Name+": "+attempt.Reason)
 		}
 	}
 	detail := fmt.Sprintf("generation %d", seal.Generation())

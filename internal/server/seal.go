@@ -86,7 +86,7 @@ func openWith(seal *sealfile.Seal, name, source string) (*sealfile.Opened, error
 // OpenSeal opens a seal by the first recipient, in the order of the file, that has a
 // secret or needs none, and opens it; each one that does not is logged.
 func OpenSeal(seal *sealfile.Seal, secrets map[string]string, log *slog.Logger) (*sealfile.Opened, error) {
-	var reasons []string
+	var attempts []SealAttempt
 	for _, r := range seal.Status().Recipients {
 		opened, attempt := TrySeal(seal, r.Name, secrets)
 		if opened != nil {
@@ -96,9 +96,17 @@ func OpenSeal(seal *sealfile.Seal, secrets map[string]string, log *slog.Logger) 
 		if attempt.Tried {
 			log.Warn("a recipient does not open the seal", "file", seal.Path(), "recipient", r.Name, "error", attempt.Reason)
 		}
-		reasons = append(reasons, r.Name+": "+attempt.Reason)
+		attempts = append(attempts, attempt)
 	}
-	return nil, fmt.Errorf("%s: no recipient opens it: %s", seal.Path(), strings.Join(reasons, "; "))
+	return nil, noneOpens(seal, attempts)
+}
+
+func noneOpens(seal *sealfile.Seal, attempts []SealAttempt) error {
+	reasons := make([]string, len(attempts))
+	for i, a := range attempts {
+		reasons[i] = a.Name + ": " + a.Reason
+	}
+	return fmt.Errorf("%s: no recipient opens it: %s", seal.Path(), strings.Join(reasons, "; "))
 }
 
 // SecretName is what people call the secret of a kind of recipients.
