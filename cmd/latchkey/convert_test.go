@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -366,8 +365,8 @@ func (c *converted) setStore(to string) {
 	}
 }
 
-// killConversions kills the conversion wherever it is, until it has begun often enough.
-// No server starts on what it leaves.
+// killConversions kills the conversion as it starts, and then again and again while it
+// writes. No server starts on what it leaves.
 func (c *converted) killConversions(from, to string) {
 	c.t.Helper()
 	config := c.path("unfinished.yaml")
@@ -375,22 +374,21 @@ func (c *converted) killConversions(from, to string) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
-	begun, longest := 0, 50*time.Millisecond
-	for kills := 0; begun < 3 && kills < 60; kills++ {
-		command := exec.Command("latchkey", "convert", "--from", from, "--to", to)
-		var out bytes.Buffer
-		command.Stdout, command.Stderr = &out, &out
-		if err := command.Start(); err != nil {
-			c.t.Fatal(err)
-		}
-		time.Sleep(longest/2 + rand.N(longest))
-		_ = command.Process.Kill() // it may have ended
-		if command.Wait() == nil {
-			break // it was faster
-		}
-		longest += 20 * time.Millisecond
+	c.killConversion(from, to, func(<-chan struct{}) {})
+	begun := 0
+	for begun < 3 {
+		c.killConversion(from, to, func(ended <-chan struct{}) {
+			testkit.Until(c.t, "the conversion writes", func() bool {
+				select {
+				case <-ended:
+					return true
+				default:
+					return c.unfinished(to)
+				}
+			})
+		})
 		if !c.unfinished(to) {
-			continue
+			break // it was faster
 		}
 		begun++
 		served, err := exec.Command("latchkey", "serve", "--config", config).CombinedOutput()
@@ -402,6 +400,25 @@ func (c *converted) killConversions(from, to string) {
 	if begun == 0 {
 		c.t.Error("no conversion was killed in the middle")
 	}
+}
+
+// killConversion kills the conversion some moments after wait, which is told when it
+// ends by itself.
+func (c *converted) killConversion(from, to string, wait func(ended <-chan struct{})) {
+	c.t.Helper()
+	command := exec.Command("latchkey", "convert", "--from", from, "--to", to)
+	if err := command.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = command.Wait() // it is killed
+		close(ended)
+	}()
+	wait(ended)
+	time.Sleep(rand.N(50 * time.Millisecond))
+	_ = command.Process.Kill() // it may have ended
+	<-ended
 }
 
 // unfinished reports whether a conversion into a database of PostgreSQL has begun.
