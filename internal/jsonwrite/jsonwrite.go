@@ -67,11 +67,11 @@ func (f *form) of(t reflect.Type) appender {
 	if known, ok := f.types.Load(t); ok {
 		return known.(appender)
 	}
-	// A type may hold itself: until it is known, it is looked up when it is met.
-	f.types.Store(t, appender(func(dst []byte, v reflect.Value) ([]byte, error) { return f.compile(t)(dst, v) }))
-	made := f.compile(t)
-	f.types.Store(t, made)
-	return made
+	// A type may hold itself: while it is looked at, what it holds is a promise.
+	compiled := sync.OnceValue(func() appender { return f.compile(t) })
+	f.types.Store(t, appender(func(dst []byte, v reflect.Value) ([]byte, error) { return compiled()(dst, v) }))
+	f.types.Store(t, compiled())
+	return compiled()
 }
 
 var (

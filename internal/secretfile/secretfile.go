@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -33,15 +34,21 @@ func Create(path string, text []byte) error {
 	return write(path, text, os.Link) // which never replaces a file
 }
 
+func temporaryPrefix(path string) string { return "." + filepath.Base(path) + "." }
+
 // abandoned is how old a temporary file must be before [Tidy] takes its writer for dead.
 const abandoned = time.Minute
 
 // Tidy removes temporary files that processes left which died while they wrote a file.
 func Tidy(path string) error {
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".*"))
-	for _, name := range left {
-		if info, statErr := os.Stat(name); statErr == nil && time.Since(info.ModTime()) > abandoned {
-			err = errors.Join(err, os.Remove(name))
+	dir, prefix := filepath.Dir(path), temporaryPrefix(path)
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		if info, statErr := e.Info(); statErr == nil && time.Since(info.ModTime()) > abandoned {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 		}
 	}
 	return err
@@ -49,7 +56,7 @@ func Tidy(path string) error {
 
 func write(path string, text []byte, place func(from, to string) error) error {
 	dir := filepath.Dir(path)
-	temporary, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // mode 0600
+	temporary, err := os.CreateTemp(dir, temporaryPrefix(path)+"*") // mode 0600
 	if err != nil {
 		return err
 	}

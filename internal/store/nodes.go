@@ -32,43 +32,45 @@ func (s *Store) Leave(ctx context.Context, id string) error {
 
 // Nodes lists what servers have told of themselves.
 func (s *Store) Nodes(ctx context.Context) (all []domain.Node, err error) {
+	err = s.eachNode(ctx, func(_ string, n *domain.Node) {
+		if n != nil {
+			all = append(all, *n)
+		}
+	})
+	return all, err
+}
+
+// eachNode calls fn with what each server has told, nil if it cannot be read.
+func (s *Store) eachNode(ctx context.Context, fn func(id string, n *domain.Node)) error {
 	rows, err := s.rowsOf(instanceOrg)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	stored, err := rows.scan(ctx, nodes.Name, Range{})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, row := range stored {
-		var n domain.Node
-		if row.Body != nil && json.Unmarshal(row.Body, &n) == nil {
-			all = append(all, n)
+		n := new(domain.Node)
+		if row.Body == nil || json.Unmarshal(row.Body, n) != nil {
+			n = nil
 		}
+		fn(row.ID, n)
 	}
-	return all, nil
+	return nil
 }
 
 // ForgetNodes deletes what servers have told that were not seen since a time: they were
 // killed.
 func (s *Store) ForgetNodes(ctx context.Context, since time.Time) error {
-	rows, err := s.rowsOf(instanceOrg)
-	if err != nil {
-		return err
-	}
-	stored, err := rows.scan(ctx, nodes.Name, Range{})
-	if err != nil {
-		return err
-	}
 	var gone []Change
-	for _, row := range stored {
-		var n domain.Node
-		if row.Body == nil || json.Unmarshal(row.Body, &n) != nil || n.SeenAt.Before(since) {
-			gone = append(gone, Change{Org: instanceOrg, Kind: nodes.Name, ID: row.ID})
+	err := s.eachNode(ctx, func(id string, n *domain.Node) {
+		if n == nil || n.SeenAt.Before(since) {
+			gone = append(gone, Change{Org: instanceOrg, Kind: nodes.Name, ID: id})
 		}
-	}
-	if len(gone) == 0 {
-		return nil
+	})
+	if err != nil || len(gone) == 0 {
+		return err
 	}
 	return s.writeAside(ctx, gone...)
 }

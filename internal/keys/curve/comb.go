@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+
+	"filippo.io/nistec"
 )
 
 // comb multiplies one point, by the method of Lim and Lee: the bits of a scalar
@@ -28,11 +30,12 @@ var (
 	largeComb = combShape{rows: 8, blocks: 4, stride: 8}  // 65 kB
 )
 
-func newComb(shape combShape, q *affine) *comb {
+// newComb makes the comb of a point that is not at infinity.
+func newComb(shape combShape, q *nistec.P256Point) *comb {
 	choices := 1<<shape.rows - 1
 	sums := make([]jacobian, shape.blocks*choices)
 	var power jacobian // 2^i·Q
-	power.setAffine(q)
+	power.set(q)
 	for row := range shape.rows {
 		for block := range shape.blocks {
 			own := sums[block*choices:][:choices]
@@ -102,7 +105,7 @@ type tableOwners struct {
 }
 
 func (o *tableOwners) give(k *p256Verifier) {
-	k.table.Store(newComb(largeComb, &k.affine))
+	k.table.Store(newComb(largeComb, k.point))
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.all) < maxLargeTables {
@@ -112,6 +115,6 @@ func (o *tableOwners) give(k *p256Verifier) {
 	at := rand.IntN(len(o.all))
 	former := o.all[at]
 	o.all[at] = k
-	former.table.Store(newComb(smallComb, &former.affine))
+	former.table.Store(newComb(smallComb, former.point))
 	former.good.Store(worthATable)
 }

@@ -16,10 +16,9 @@ import (
 // the arithmetic is nistec's, which is the standard library's own. Keys, signatures
 // and digests are public, so nothing here needs to take the same time for all of them.
 type p256Verifier struct {
-	point  *nistec.P256Point
-	affine affine               // the same
-	good   atomic.Int32         // signatures that were, as far as they are counted
-	table  atomic.Pointer[comb] // nil until the key is worth one
+	point *nistec.P256Point
+	good  atomic.Int32         // signatures that were, as far as they are counted
+	table atomic.Pointer[comb] // nil until the key is worth one
 }
 
 const (
@@ -38,11 +37,7 @@ func parseP256(raw []byte) (*p256Verifier, error) {
 	if err != nil {
 		return nil, errors.New("public key is not a compressed point of the curve P-256")
 	}
-	k := &p256Verifier{point: point}
-	if k.affine, err = newAffine(point); err != nil {
-		return nil, err
-	}
-	return k, nil
+	return &p256Verifier{point: point}, nil
 }
 
 // verify is the check of FIPS 186-5, section 6.4.2.
@@ -64,7 +59,7 @@ func (k *p256Verifier) verify(digest [32]byte, r, s []byte) bool {
 	if k.good.Load() < worthALargeTable {
 		switch k.good.Add(1) {
 		case worthATable:
-			k.table.Store(newComb(smallComb, &k.affine))
+			k.table.Store(newComb(smallComb, k.point))
 		case worthALargeTable:
 			largeTables.give(k)
 		}
@@ -91,13 +86,7 @@ func (k *p256Verifier) check(r *big.Int, u1, u2 *[coordinateSize]byte) bool {
 }
 
 // generator multiplies the generator of the curve.
-var generator = sync.OnceValue(func() *comb {
-	g, err := newAffine(nistec.NewP256Point().SetGenerator())
-	if err != nil {
-		panic(err) // it is not at infinity
-	}
-	return newComb(largeComb, &g)
-})
+var generator = sync.OnceValue(func() *comb { return newComb(largeComb, nistec.NewP256Point().SetGenerator()) })
 
 // check is the same by the table of Q.
 func (c *comb) check(r *big.Int, u1, u2 *[coordinateSize]byte) bool {

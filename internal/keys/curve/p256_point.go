@@ -1,7 +1,6 @@
 package curve
 
 import (
-	"errors"
 	"math/big"
 
 	"filippo.io/nistec"
@@ -13,15 +12,12 @@ type affine struct{ x, y p256Element }
 // jacobian is the point (x/z², y/z³); that at infinity, if z is zero.
 type jacobian struct{ x, y, z p256Element }
 
-// newAffine takes a point over.
-func newAffine(p *nistec.P256Point) (a affine, err error) {
-	text := p.Bytes()
-	if len(text) != 1+2*coordinateSize {
-		return affine{}, errors.New("curve: the point is at infinity")
-	}
-	a.x = fromBytes([coordinateSize]byte(text[1:]))
-	a.y = fromBytes([coordinateSize]byte(text[1+coordinateSize:]))
-	return a, nil
+// set takes a point over that is not at infinity.
+func (p *jacobian) set(q *nistec.P256Point) {
+	text := q.Bytes()
+	p.x = fromBytes([coordinateSize]byte(text[1:]))
+	p.y = fromBytes([coordinateSize]byte(text[1+coordinateSize:]))
+	p.z = p256One
 }
 
 // p256Square is 2^512 modulo the prime, which brings a number into the form of an

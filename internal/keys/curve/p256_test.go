@@ -15,7 +15,7 @@ import (
 // warm gives the key its table, as good signatures would.
 func warm(k *p256Verifier, shape combShape) {
 	k.good.Store(worthALargeTable)
-	k.table.Store(newComb(shape, &k.affine))
+	k.table.Store(newComb(shape, k.point))
 }
 
 // fataler is a test, or a rapid check inside one.
@@ -71,11 +71,7 @@ func TestCombMultiplies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, shape := range []combShape{smallComb, largeComb} {
-			own, err := newAffine(q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			product := sum(term{newComb(shape, &own), &scalar})
+			product := sum(term{newComb(shape, q), &scalar})
 			if got := product.text(); !bytes.Equal(got, want.Bytes()) {
 				t.Fatalf("%x · %x·G is %x, with %v not %x", scalar, base, want.Bytes(), shape, got)
 			}
@@ -266,9 +262,6 @@ func TestLargeTablesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		keys[i] = &p256Verifier{point: point}
-		if keys[i].affine, err = newAffine(point); err != nil {
-			t.Fatal(err)
-		}
 		keys[i].good.Store(worthALargeTable)
 		largeTables.give(keys[i])
 	}
@@ -359,7 +352,7 @@ func BenchmarkVerifyP256(b *testing.B) {
 	for name, shape := range map[string]combShape{"small table": smallComb, "large table": largeComb} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				newComb(shape, &key.affine)
+				newComb(shape, key.point)
 			}
 		})
 	}

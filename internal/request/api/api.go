@@ -183,8 +183,11 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 		client = source.String()
 	}
 	requestID := s.requestID(w, r)
-	span := s.Traces.Begin(r.Header, s.fromProxy(r), operation, start)
-	span.Header(w.Header())
+	var span *tracing.Request
+	if s.Traces != nil {
+		span = s.Traces.Begin(r.Header, s.fromProxy(r), operation, start)
+		span.Header(w.Header())
+	}
 	address, network := addressKey(source), networkOf(source)
 	if !certain {
 		source = netip.Addr{}

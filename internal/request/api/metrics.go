@@ -105,7 +105,8 @@ func NewMetrics(s Sources) *Metrics {
 		Name: "latchkey_activities_total", Help: "Answers to submitted activities, by what has become of the activity.",
 	}, []string{"outcome"})
 	m.activities = map[domain.ActivityStatus]prometheus.Counter{}
-	for _, status := range activityOutcomes {
+	for _, name := range domain.ActivityStatus("").Enum() {
+		status := domain.ActivityStatus(name)
 		m.activities[status] = activities.WithLabelValues(status.Word())
 	}
 	// So that both are there before the first request.

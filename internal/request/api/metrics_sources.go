@@ -5,15 +5,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"latchkey/internal/domain"
 )
-
-// activityOutcomes are what an activity can be answered with.
-var activityOutcomes = []domain.ActivityStatus{
-	domain.StatusCompleted, domain.StatusFailed, domain.StatusConsensusNeeded, domain.StatusAuthenticatorsNeeded,
-	domain.StatusRejected, domain.StatusPending, domain.StatusCreated,
-}
 
 // collectors ask the sources.
 func (s Sources) collectors() []prometheus.Collector {

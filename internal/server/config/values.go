@@ -330,19 +330,38 @@ func (p *parser) yesNo(to *bool) func(string, *yaml.Node) {
 	}
 }
 
+// web reads an http or https URL. ok is false if it is none, which is said, or is
+// not given, for which to is emptied.
+func (p *parser) web(path string, n *yaml.Node, want string, to *string) (v string, u *url.URL, ok bool) {
+	v, ok = p.text(path, n, want)
+	if !ok || v == "" {
+		if ok {
+			*to = ""
+		}
+		return "", nil, false
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" {
+		p.Problemf(n, "%s must be %s", path, want)
+		return "", nil, false
+	}
+	return v, u, true
+}
+
+// isOrigin reports whether an address is a scheme, a host and perhaps a port, in small
+// letters, and nothing else.
+func isOrigin(v string, u *url.URL) bool {
+	return v == u.Scheme+"://"+u.Host && v == strings.ToLower(v)
+}
+
 // origin is the scheme, the host and perhaps the port of a page.
 func (p *parser) origin(to *string) func(string, *yaml.Node) {
 	const want = "an origin such as https://keys.example.com, without a path"
 	return func(path string, n *yaml.Node) {
-		v, ok := p.text(path, n, want)
-		if !ok {
-			return
-		}
-		u, err := url.Parse(v)
+		v, u, ok := p.web(path, n, want, to)
 		switch {
-		case v == "":
-			*to = ""
-		case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || v != u.Scheme+"://"+u.Host || v != strings.ToLower(v):
+		case !ok:
+		case !isOrigin(v, u):
 			p.Problemf(n, "%s must be %s", path, want)
 		case u.Scheme == "http" && u.Hostname() != "localhost":
 			p.Problemf(n, "%s must begin with https://: browsers have no passkeys on other pages, except on http://localhost", path)

@@ -1,9 +1,7 @@
 package config
 
 import (
-	"net/url"
 	"regexp"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -57,15 +55,10 @@ var members = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
 func (p *parser) issuer(to *string) func(string, *yaml.Node) {
 	const want = "the address of this server such as https://keys.example.com, without a path"
 	return func(path string, n *yaml.Node) {
-		v, ok := p.text(path, n, want)
-		if !ok {
-			return
-		}
-		u, err := url.Parse(v)
+		v, u, ok := p.web(path, n, want, to)
 		switch {
-		case v == "":
-			*to = ""
-		case err != nil || u.Scheme != "https" || u.Host == "" || v != u.Scheme+"://"+u.Host || v != strings.ToLower(v):
+		case !ok:
+		case u.Scheme != "https" || !isOrigin(v, u):
 			p.Problemf(n, "%s must be %s", path, want)
 		default:
 			*to = v

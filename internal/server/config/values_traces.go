@@ -13,15 +13,10 @@ import (
 func (p *parser) collector(to *string) func(string, *yaml.Node) {
 	const want = "the address of a collector such as https://collector.example.com:4318, without a password"
 	return func(path string, n *yaml.Node) {
-		v, ok := p.text(path, n, want)
-		if !ok {
-			return
-		}
-		u, err := url.Parse(v)
+		_, u, ok := p.web(path, n, want, to)
 		switch {
-		case v == "":
-			*to = ""
-		case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		case !ok:
+		case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 			p.Problemf(n, "%s must be %s", path, want)
 		default:
 			if u.Path == "" || u.Path == "/" {

@@ -16,7 +16,7 @@ import (
 // libexec is where packages put plugins of age.
 const libexec = "/usr/libexec/latchkey"
 
-// pluginUI lets plugins of age speak to whoever reads the log. They are looked for
+// pluginUI lets plugins of age speak to the readers of the log. They are looked for
 // beside the program, then where packages put them, then in PATH.
 func pluginUI() *plugin.ClientUI {
 	findPlugins()
