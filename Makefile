@@ -3,7 +3,7 @@
 # What `latchkey version` prints. A copy without git history is still buildable.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean plugins plugins-test dist dist-test deploy-test events deliveries limits convert failover pgbouncer postgres-versions
+.PHONY: build run test generate lint fuzz tamper audit-bench e2e examples console bench microbench clean plugins plugins-test dist dist-test deploy-test events deliveries limits convert failover powerloss pgbouncer postgres-versions
 
 # -buildvcs=false: the version is set here, and a checkout that git refuses to
 # read (another owner, no history) must not break the build.
@@ -70,6 +70,11 @@ convert:
 # `make test` has.
 failover: build
 	FAILOVERS=$${FAILOVERS:-100} scripts/failover
+
+# The power fails 20 times on each store, under load, on a disk that forgets what was not
+# flushed: nothing acknowledged is lost. Needs root.
+powerloss: build
+	scripts/powerloss
 
 # The contract of the store, and a server, through PgBouncer in both modes.
 pgbouncer: build

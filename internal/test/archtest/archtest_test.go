@@ -41,7 +41,7 @@ var layers = [][]string{
 // forTests lists the packages that only tests may import.
 var forTests = []string{
 	"testvectors", "internal/proof/passkey/passkeytest", "internal/test/oidctest", "internal/test/oidctest/issuer", "internal/test/oauth2test", "internal/test/oauth2test/provider",
-	"internal/test/mailtest", "internal/test/mailtest/smtpd", "internal/test/servertest", "internal/test/pgtest", "internal/test/patroni", "internal/test/failover", "internal/test/testkit", "internal/test/golden", "internal/store/storetest", "internal/test/archtest",
+	"internal/test/mailtest", "internal/test/mailtest/smtpd", "internal/test/servertest", "internal/test/pgtest", "internal/test/patroni", "internal/test/forgetful", "internal/test/trial", "internal/test/failover", "internal/test/powerloss", "internal/test/testkit", "internal/test/golden", "internal/store/storetest", "internal/test/archtest",
 }
 
 // peers are the imports within one layer.

@@ -8,9 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -19,10 +17,11 @@ import (
 	"time"
 
 	"latchkey/internal/test/patroni"
+	"latchkey/internal/test/trial"
 )
 
 func main() {
-	t := trial{}
+	t := failover{}
 	flag.StringVar(&t.program, "latchkey", "bin/latchkey", "the program")
 	flag.StringVar(&t.dir, "dir", "", "folder for everything (required)")
 	flag.IntVar(&t.failovers, "failovers", 3, "how many times a primary fails")
@@ -37,14 +36,14 @@ func main() {
 	}
 }
 
-type trial struct {
+type failover struct {
 	program, dir string
 	failovers    int
 	kinds        []string
 
 	cluster *patroni.Cluster
-	servers []*server
-	load    *load
+	servers []*trial.Server
+	load    *trial.Load
 	results []result
 }
 
@@ -66,7 +65,7 @@ func failures(m *patroni.Machine) map[string][2]func() error {
 	}
 }
 
-func (t *trial) run(ctx context.Context) (err error) {
+func (t *failover) run(ctx context.Context) (err error) {
 	for _, kind := range t.kinds {
 		if _, ok := failures(nil)[kind]; !ok {
 			return fmt.Errorf("a primary does not fail by %q: use kill, stop, cut or part", kind)
@@ -82,31 +81,27 @@ func (t *trial) run(ctx context.Context) (err error) {
 	defer t.cluster.Close()
 	defer func() {
 		for _, s := range t.servers {
-			s.end(syscall.SIGKILL)
+			s.End(syscall.SIGKILL)
 		}
 	}()
 	if err := t.startServers(ctx); err != nil {
 		return err
 	}
 	fmt.Printf("a cluster of three and two servers are up after %.0f s\n", time.Since(begun).Seconds())
-	t.load.start()
+	t.load.Start()
 	for i := range t.failovers {
 		if err = t.fail(ctx, i); err != nil {
 			break
 		}
 	}
-	t.load.end()
+	t.load.End()
 	if err == nil {
-		err = t.checkAll(ctx)
+		err = t.load.CheckAll(ctx)
 	}
-	t.report(time.Since(begun))
-	if n := len(t.load.violations); n > 0 {
-		err = errors.Join(err, fmt.Errorf("%d violations", n))
-	}
-	return err
+	return errors.Join(err, t.report(time.Since(begun)))
 }
 
-func (t *trial) startServers(ctx context.Context) error {
+func (t *failover) startServers(ctx context.Context) error {
 	leader, err := t.cluster.Whole(ctx)
 	if err != nil {
 		return err
@@ -114,43 +109,39 @@ func (t *trial) startServers(ctx context.Context) error {
 	if err := t.cluster.CreateDatabase(ctx, leader, "latchkey"); err != nil {
 		return err
 	}
-	store := t.cluster.URL("latchkey", "connect_timeout=2", "statement_timeout=4000")
+	store := fmt.Sprintf("{url: %q, durability: replica}", t.cluster.URL("latchkey", "connect_timeout=2", "statement_timeout=4000"))
 	for i := range 2 {
-		s, err := newServer(t.program, filepath.Join(t.dir, fmt.Sprint("server", i+1)), store)
+		s, err := trial.NewServer(t.program, filepath.Join(t.dir, fmt.Sprint("server", i+1)), store)
 		if err != nil {
 			return err
 		}
 		t.servers = append(t.servers, s)
 	}
-	parent, err := t.servers[0].initialize(ctx)
+	parent, err := t.servers[0].Initialize(ctx)
 	if err != nil {
 		return err
 	}
-	master, err := os.ReadFile(filepath.Join(t.servers[0].dir, "master.key"))
+	master, err := os.ReadFile(filepath.Join(t.servers[0].Dir, "master.key"))
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(t.servers[1].dir, "master.key"), master, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(t.servers[1].Dir, "master.key"), master, 0o600); err != nil {
 		return err
 	}
 	for _, s := range t.servers {
-		if err := s.start(); err != nil {
+		if err := s.Start(); err != nil {
 			return err
 		}
-		if err := s.ready(); err != nil {
+		if err := s.Ready(); err != nil {
 			return err
 		}
 	}
-	t.load = &load{
-		ledger: new(ledger), servers: t.servers, parent: parent, stop: make(chan struct{}),
-		http: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * writers}},
-	}
+	t.load = trial.NewLoad(t.servers, parent, 150*time.Millisecond)
 	return nil
 }
 
 // fail lets the primary fail once, and checks everything that may have suffered.
-func (t *trial) fail(ctx context.Context, i int) error {
-	t.load.round.Store(int64(i + 1))
+func (t *failover) fail(ctx context.Context, i int) error {
 	former, err := t.cluster.Whole(ctx)
 	if err != nil {
 		return err
@@ -159,11 +150,11 @@ func (t *trial) fail(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	if err := t.acknowledgeMore(ctx, 50); err != nil { // there is something to lose
+	if err := t.load.NextRound(ctx, 50); err != nil {
 		return err
 	}
 	kind := t.kinds[i%len(t.kinds)]
-	t.load.resetGap()
+	t.load.ResetGap()
 	way := failures(former)[kind]
 	if err := way[0](); err != nil {
 		return err
@@ -171,8 +162,8 @@ func (t *trial) fail(ctx context.Context, i int) error {
 	// Each fourth time a server knows of the failover only what the database says.
 	late := i%4 == 3
 	if late {
-		t.servers[1].end(syscall.SIGKILL)
-		if err := t.servers[1].start(); err != nil {
+		t.servers[1].End(syscall.SIGKILL)
+		if err := t.servers[1].Start(); err != nil {
 			return err
 		}
 	}
@@ -188,79 +179,23 @@ func (t *trial) fail(ctx context.Context, i int) error {
 	if err := way[1](); err != nil {
 		return err
 	}
-	if err := t.acknowledgeMore(ctx, 20); err != nil {
+	if err := t.load.AcknowledgeMore(ctx, 20); err != nil {
 		return err
 	}
-	without := t.load.gap()
+	without := t.load.Gap()
 	if _, err := t.cluster.Whole(ctx); err != nil {
 		return err
 	}
-	for _, s := range t.servers {
-		if err := errors.Join(s.runs(), s.ready()); err != nil {
-			return err
-		}
-	}
-	if err := t.check(ctx, t.recent()); err != nil {
+	if err := t.load.Check(ctx); err != nil {
 		return err
 	}
 	t.results = append(t.results, result{kind, without})
-	now := t.load.now()
-	fmt.Printf("%3d/%d %s of %s: %s leads on timeline %d, %.1f s without writes; %d acknowledged, %d were in doubt, %d lost, %d twice, %d revoked keys accepted\n",
-		i+1, t.failovers, kind, former.Name, successor.Name, after.Timeline, without.Seconds(), now.acknowledged, now.doubted, now.lost, now.twice, now.accepted)
+	fmt.Printf("%3d/%d %s of %s: %s leads on timeline %d, %.1f s without writes; %s\n",
+		i+1, t.failovers, kind, former.Name, successor.Name, after.Timeline, without.Seconds(), t.load.Sum())
 	return nil
 }
 
-// acknowledgeMore waits for n more writes.
-func (t *trial) acknowledgeMore(ctx context.Context, n int) error {
-	want := t.load.now().acknowledged + n
-	for begun := time.Now(); t.load.now().acknowledged < want; time.Sleep(20 * time.Millisecond) {
-		if time.Since(begun) > patroni.Patience || ctx.Err() != nil {
-			return fmt.Errorf("no %d writes within %v", n, time.Since(begun).Round(time.Second))
-		}
-	}
-	return nil
-}
-
-// recent are the organizations of this failover and the one before.
-func (t *trial) recent() []*organization {
-	t.load.mu.Lock()
-	defer t.load.mu.Unlock()
-	all := t.load.organizations
-	return slices.Clone(all[max(0, len(all)-2*writers):])
-}
-
-// check compares both servers with the ledger, and audits the log.
-func (t *trial) check(ctx context.Context, organizations []*organization) error {
-	for i := range t.servers {
-		if err := t.load.check(i, organizations); err != nil {
-			return err
-		}
-	}
-	return t.audit(ctx)
-}
-
-// audit checks the log. An audit that could not be carried out (status 2), because the
-// cluster has chosen another primary by itself meanwhile, says nothing: it is tried again.
-func (t *trial) audit(ctx context.Context) error {
-	for begun := time.Now(); ; time.Sleep(time.Second) {
-		_, err := t.servers[0].run(ctx, "audit", "verify", "--config", t.servers[0].config())
-		if err == nil {
-			return nil
-		}
-		if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.ExitCode() == 1 {
-			t.load.violation(other, "%v", err)
-			return nil
-		}
-		if time.Since(begun) > patroni.Patience || ctx.Err() != nil {
-			return err
-		}
-	}
-}
-
-func (t *trial) checkAll(ctx context.Context) error { return t.check(ctx, t.load.organizations) }
-
-func (t *trial) report(took time.Duration) {
-	c := t.load.now()
+func (t *failover) report(took time.Duration) error {
 	var gaps []time.Duration
 	byKind := map[string]int{}
 	for _, r := range t.results {
@@ -276,15 +211,9 @@ func (t *trial) report(took time.Duration) {
 		fmt.Printf("%s %d", kind, byKind[kind])
 	}
 	fmt.Printf(") in %v\n", took.Round(time.Second))
-	fmt.Printf("writes acknowledged    %d\n", c.acknowledged)
-	fmt.Printf("writes in doubt        %d, of which %d were not sent again\n", c.doubted, c.abandoned)
-	fmt.Printf("keys revoked           %d, tried %d times, %d writes with them refused\n", c.revoked, c.probes, c.refused)
-	fmt.Printf("reads                  %d\n", c.reads)
-	fmt.Printf("lost                   %d\n", c.lost)
-	fmt.Printf("twice                  %d\n", c.twice)
-	fmt.Printf("revoked keys accepted  %d\n", c.accepted)
-	fmt.Printf("other violations       %d\n", c.other)
+	err := t.load.Report()
 	if n := len(gaps); n > 0 {
 		fmt.Printf("time without writes    %.1f s median, %.1f s longest\n", gaps[n/2].Seconds(), gaps[n-1].Seconds())
 	}
+	return err
 }

@@ -58,13 +58,23 @@ func (s *Server) URL(t testing.TB) string {
 // anything more. It may be frozen.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
+	if err := s.End(); err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+}
+
+// End is [Server.Kill] without a test.
+func (s *Server) End() error {
 	// Orphans come to this process, which can wait for their end: a new server
 	// refuses to start while one of them still holds the shared memory.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		t.Fatalf("pgtest: %v", err)
+		return err
 	}
 	defer func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }()
-	children := s.freeze(t)
+	children, err := s.freeze()
+	if err != nil {
+		return err
+	}
 	for _, pid := range append(children, s.process.Pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -76,32 +86,37 @@ func (s *Server) Kill(t testing.TB) {
 			}
 		}
 	}
+	return nil
 }
 
 // Freeze stops every process of the server, as a machine that hangs: its
 // connections stay open and nothing comes from them.
 func (s *Server) Freeze(t testing.TB) {
 	t.Helper()
-	s.freeze(t)
+	if _, err := s.freeze(); err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
 }
 
 // freeze returns the processes that the server has started.
-func (s *Server) freeze(t testing.TB) (children []int) {
-	t.Helper()
+func (s *Server) freeze() (children []int, err error) {
 	// The postmaster stops first, so that no new child appears unseen.
 	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatalf("pgtest: %v", err)
+		return nil, err
 	}
 	// The signal takes effect a moment later; until then it can still fork.
-	testkit.Until(t, "pgtest: the server is stopped", func() bool {
+	stopped := testkit.Await(func() bool {
 		f := stat(s.process.Pid)
 		return len(f) > 0 && f[0] == "T"
 	})
+	if !stopped {
+		return nil, errors.New("the server does not stop")
+	}
 	children = ChildrenOf(s.process.Pid)
 	for _, pid := range children {
 		_ = syscall.Kill(pid, syscall.SIGSTOP)
 	}
-	return children
+	return children, nil
 }
 
 // Thaw lets a server that is frozen go on.
@@ -115,15 +130,19 @@ func (s *Server) Thaw() {
 // recovered and answers.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
+	if err := s.Begin(); err != nil {
+		t.Fatalf("pgtest: starting again: %v", err)
+	}
+}
+
+// Begin is [Server.Restart] without a test.
+func (s *Server) Begin() error {
 	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		err := s.launch()
-		if err == nil {
-			return
-		}
 		// A process of the old server that the kill missed, because it was
 		// just being born, ends by itself when it finds its parent dead.
-		if !strings.Contains(err.Error(), "pre-existing shared memory block") || time.Since(begun) > testkit.Patience {
-			t.Fatalf("pgtest: starting again: %v", err)
+		if err == nil || !strings.Contains(err.Error(), "pre-existing shared memory block") || time.Since(begun) > testkit.Patience {
+			return err
 		}
 	}
 }
@@ -137,14 +156,27 @@ func start(settings ...string) (*Server, error) {
 	return startFrom((*Server).initialize, settings)
 }
 
-// startFrom runs a cluster that fill makes in an empty folder.
+// startFrom runs a cluster that fill makes.
 func startFrom(fill func(*Server) error, settings []string) (*Server, error) {
-	bin, err := Programs()
+	removeStale()
+	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", dirPrefix, os.Getpid()))
 	if err != nil {
 		return nil, err
 	}
-	removeStale()
-	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", dirPrefix, os.Getpid()))
+	s, err := startIn(dir, fill, settings)
+	if err != nil {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, err
+}
+
+// StartIn is [Start] without a test, in an empty folder of the caller.
+func StartIn(dir string, settings ...string) (*Server, error) {
+	return startIn(dir, (*Server).initialize, settings)
+}
+
+func startIn(dir string, fill func(*Server) error, settings []string) (*Server, error) {
+	bin, err := Programs()
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +201,7 @@ func startFrom(fill func(*Server) error, settings []string) (*Server, error) {
 			err = nil
 		}
 	}
-	return nil, errors.Join(err, os.RemoveAll(dir))
+	return nil, err
 }
 
 var errPort = errors.New("another process has the port")

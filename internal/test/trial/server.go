@@ -1,4 +1,4 @@
-package main
+package trial
 
 import (
 	"context"
@@ -17,17 +17,19 @@ import (
 	"latchkey/client"
 )
 
-// server is one `latchkey serve`, with a folder of its own as on a machine of its own.
-type server struct {
-	program, dir, url string
-	cmd               *exec.Cmd
-	exited            chan struct{}
+// Server is one `latchkey serve`, with a folder of its own as on a machine of its own.
+type Server struct {
+	Dir          string
+	Log          string // file
+	program, url string
+	cmd          *exec.Cmd
+	exited       chan struct{}
 }
 
-// newServer writes a config. The address is free now, and the kernel hands it out to no
+// NewServer writes a config; store is what it says of the store. The address is free now, and the kernel hands it out to no
 // one else while the listener of a former server is remembered; should it be taken all
 // the same, the server says so.
-func newServer(program, dir, store string) (*server, error) {
+func NewServer(program, dir, store string) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -39,44 +41,44 @@ func newServer(program, dir, store string) (*server, error) {
 	if err := listener.Close(); err != nil {
 		return nil, err
 	}
-	s := &server{program: program, dir: dir, url: "http://" + address}
-	text := fmt.Sprintf("listen: %s\nstore: {url: %q, durability: replica}\nmasterKey: file:master.key\nallowSwap: true\n"+
+	s := &Server{program: program, Dir: dir, Log: filepath.Join(dir, "log"), url: "http://" + address}
+	text := fmt.Sprintf("listen: %s\nstore: %s\nmasterKey: file:master.key\nallowSwap: true\n"+
 		"timeouts: {lameDuck: 0s}\nlog: {level: warn}\nlimits: {wallets: 0}\n", address, store)
-	return s, os.WriteFile(s.config(), []byte(text), 0o600)
+	return s, os.WriteFile(s.Config(), []byte(text), 0o600)
 }
 
-func (s *server) config() string { return filepath.Join(s.dir, "latchkey.yaml") }
+func (s *Server) Config() string { return filepath.Join(s.Dir, "latchkey.yaml") }
 
-// initialize creates the parent organization and returns the key of its root user.
-func (s *server) initialize(ctx context.Context) (key, error) {
-	path := filepath.Join(s.dir, "root.key")
-	public, err := s.run(ctx, "keygen", "--out", path)
+// Initialize creates the parent organization and returns the key of its root user.
+func (s *Server) Initialize(ctx context.Context) (Key, error) {
+	path := filepath.Join(s.Dir, "root.key")
+	public, err := s.Run(ctx, "keygen", "--out", path)
 	if err != nil {
-		return key{}, err
+		return Key{}, err
 	}
-	text, err := s.run(ctx, "init", "--config", s.config(), "--organization", "Acme", "--user", "Ada", "--public-key", strings.TrimSpace(public))
+	text, err := s.Run(ctx, "init", "--config", s.Config(), "--organization", "Acme", "--user", "Ada", "--public-key", strings.TrimSpace(public))
 	if err != nil {
-		return key{}, err
+		return Key{}, err
 	}
 	var created struct {
 		OrganizationID string `json:"organizationId"`
 	}
 	if err := json.Unmarshal([]byte(text), &created); err != nil {
-		return key{}, err
+		return Key{}, err
 	}
 	file, err := os.ReadFile(path)
 	if err != nil {
-		return key{}, err
+		return Key{}, err
 	}
 	private, err := client.ParseKeyFile(string(file))
 	if err != nil {
-		return key{}, err
+		return Key{}, err
 	}
-	return key{created.OrganizationID, private.Stamper()}, nil
+	return Key{created.OrganizationID, private.Stamper()}, nil
 }
 
-// run runs a command of the program to its end.
-func (s *server) run(ctx context.Context, arguments ...string) (string, error) {
+// Run runs a command of the program to its end.
+func (s *Server) Run(ctx context.Context, arguments ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.program, arguments...)
 	var out, complaints strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &complaints
@@ -86,13 +88,13 @@ func (s *server) run(ctx context.Context, arguments ...string) (string, error) {
 	return out.String(), nil
 }
 
-func (s *server) start() error {
-	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+func (s *Server) Start() error {
+	log, err := os.OpenFile(s.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(s.program, "serve", "--config", s.config(), "--wait", "3m")
+	cmd := exec.Command(s.program, "serve", "--config", s.Config(), "--wait", "3m")
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		return err
@@ -106,21 +108,21 @@ func (s *server) start() error {
 	return nil
 }
 
-// runs is an error if the server has ended by itself.
-func (s *server) runs() error {
+// Runs is an error if the server has ended by itself.
+func (s *Server) Runs() error {
 	select {
 	case <-s.exited:
-		text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+		text, _ := os.ReadFile(s.Log)
 		return fmt.Errorf("a server has ended by itself:\n%s", text[max(0, len(text)-2000):])
 	default:
 		return nil
 	}
 }
 
-// ready waits until the server takes writes.
-func (s *server) ready() error {
+// Ready waits until the server takes writes.
+func (s *Server) Ready() error {
 	for begun := time.Now(); time.Since(begun) < 3*time.Minute; time.Sleep(50 * time.Millisecond) {
-		if err := s.runs(); err != nil {
+		if err := s.Runs(); err != nil {
 			return err
 		}
 		reply, err := http.Get(s.url + "/readyz")
@@ -135,7 +137,7 @@ func (s *server) ready() error {
 	return errors.New("a server is not ready after three minutes")
 }
 
-func (s *server) end(signal syscall.Signal) {
+func (s *Server) End(signal syscall.Signal) {
 	if s.cmd == nil {
 		return
 	}

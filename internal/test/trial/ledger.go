@@ -1,4 +1,4 @@
-package main
+package trial
 
 import (
 	"fmt"
@@ -15,12 +15,11 @@ import (
 type ledger struct {
 	mu            sync.Mutex
 	organizations []*organization
-	revoked       []key
+	revoked       []Key
 	counts        counts
-	violations    []string
 
 	lastAck time.Time
-	longest time.Duration // between two acknowledgements, since gap was last called
+	longest time.Duration // between two acknowledgements, since ResetGap was called
 }
 
 type counts struct {
@@ -40,13 +39,14 @@ type counts struct {
 // organization is one that a writer works in, which it has made itself.
 type organization struct {
 	id, name string
-	root     key
+	root     Key
 	writes   map[string]*write // by fingerprint
 	shown    map[string]string // fingerprints of activities that were shown, by their id
 	wallets  []string          // ids of those acknowledged
 }
 
-type key struct {
+// Key is one of a user of an organization.
+type Key struct {
 	organization string
 	stamper      client.Stamper
 }
@@ -105,20 +105,21 @@ func (l *ledger) now() counts {
 	return l.counts
 }
 
-// resetGap begins to measure how long no write is acknowledged, from now on.
-func (l *ledger) resetGap() {
+// ResetGap begins to measure how long no write is acknowledged, from now on.
+func (l *ledger) ResetGap() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.longest = 0
 }
 
-func (l *ledger) gap() time.Duration {
+// Gap is how long that was at most.
+func (l *ledger) Gap() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.longest
 }
 
-func (l *ledger) revoke(k key) {
+func (l *ledger) revoke(k Key) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.revoked = append(l.revoked, k)
@@ -126,12 +127,12 @@ func (l *ledger) revoke(k key) {
 }
 
 // aRevoked returns a key that must not be accepted, mostly one of the newest.
-func (l *ledger) aRevoked() (key, bool) {
+func (l *ledger) aRevoked() (Key, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := len(l.revoked)
 	if n == 0 {
-		return key{}, false
+		return Key{}, false
 	}
 	if rand.IntN(4) > 0 {
 		return l.revoked[n-1-rand.IntN(min(n, 20))], true
@@ -169,7 +170,6 @@ func (l *ledger) violation(count func(*counts), format string, arguments ...any)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	count(&l.counts)
-	l.violations = append(l.violations, text)
 	fmt.Println("VIOLATION:", text)
 }
 
@@ -237,4 +237,27 @@ func (l *ledger) compare(where string, e expected, activities []client.Activity,
 			l.violation(other, "%s: wallet %q was refused, and is there", where, name)
 		}
 	}
+}
+
+// Sum is what has come to pass, in one line.
+func (l *ledger) Sum() string {
+	c := l.now()
+	return fmt.Sprintf("%d acknowledged, %d were in doubt, %d lost, %d twice, %d revoked keys accepted", c.acknowledged, c.doubted, c.lost, c.twice, c.accepted)
+}
+
+// Report is the same as a table. It is an error if there was a violation.
+func (l *ledger) Report() error {
+	c := l.now()
+	fmt.Printf("writes acknowledged    %d\n", c.acknowledged)
+	fmt.Printf("writes in doubt        %d, of which %d were not sent again\n", c.doubted, c.abandoned)
+	fmt.Printf("keys revoked           %d, tried %d times, %d writes with them refused\n", c.revoked, c.probes, c.refused)
+	fmt.Printf("reads                  %d\n", c.reads)
+	fmt.Printf("lost                   %d\n", c.lost)
+	fmt.Printf("twice                  %d\n", c.twice)
+	fmt.Printf("revoked keys accepted  %d\n", c.accepted)
+	fmt.Printf("other violations       %d\n", c.other)
+	if n := c.lost + c.twice + c.accepted + c.other; n > 0 {
+		return fmt.Errorf("%d violations", n)
+	}
+	return nil
 }

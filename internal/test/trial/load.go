@@ -1,4 +1,6 @@
-package main
+// Package trial puts servers under load, and compares what they have after a failure with
+// a ledger of what their clients were told.
+package trial
 
 import (
 	"context"
@@ -6,6 +8,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os/exec"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,15 +22,14 @@ import (
 // random, and is sent again, byte for byte and perhaps to another one, until it has an
 // answer that says what became of it.
 
-const (
-	writers = 6
-	pace    = 150 * time.Millisecond // of one writer
-)
+const writers = 6
 
-type load struct {
-	*ledger
-	servers []*server
-	parent  key
+// Load is what clients do, and the ledger of what they were told.
+type Load struct {
+	ledger
+	servers []*Server
+	parent  Key
+	pace    time.Duration // of one writer
 	http    *http.Client
 
 	round  atomic.Int64
@@ -35,7 +38,17 @@ type load struct {
 	all    sync.WaitGroup
 }
 
-func (l *load) start() {
+// NewLoad is the load on servers of one installation, whose parent organization belongs
+// to a key. Each writer rests for the pace between two writes.
+func NewLoad(servers []*Server, parent Key, pace time.Duration) *Load {
+	return &Load{
+		servers: servers, parent: parent, pace: pace, stop: make(chan struct{}),
+		http: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * writers}},
+	}
+}
+
+// Start lets the clients begin, who go on until [Load.End].
+func (l *Load) Start() {
 	for w := range writers {
 		l.all.Go(func() { l.write(w) })
 	}
@@ -45,12 +58,13 @@ func (l *load) start() {
 	}
 }
 
-func (l *load) end() {
+// End stops them.
+func (l *Load) End() {
 	close(l.stop)
 	l.all.Wait()
 }
 
-func (l *load) stopped() bool {
+func (l *Load) stopped() bool {
 	select {
 	case <-l.stop:
 		return true
@@ -59,7 +73,7 @@ func (l *load) stopped() bool {
 	}
 }
 
-func (l *load) rest(d time.Duration) {
+func (l *Load) rest(d time.Duration) {
 	select {
 	case <-l.stop:
 	case <-time.After(d):
@@ -67,9 +81,9 @@ func (l *load) rest(d time.Duration) {
 }
 
 // as is a client of a server at random.
-func (l *load) as(k key) *client.Client { return l.on(rand.IntN(len(l.servers)), k) }
+func (l *Load) as(k Key) *client.Client { return l.on(rand.IntN(len(l.servers)), k) }
 
-func (l *load) on(server int, k key) *client.Client {
+func (l *Load) on(server int, k Key) *client.Client {
 	return &client.Client{BaseURL: l.servers[server].url, Stamper: k.stamper, OrganizationID: k.organization, HTTP: l.http}
 }
 
@@ -81,7 +95,7 @@ func unknown(err error) bool {
 
 // settle sends a request until it is known what became of it. A tenth of those in doubt
 // may be left so, if mayLeave.
-func settle[R any](l *load, k key, request *client.Prepared[R], mayLeave bool) (result *R, activity *client.Activity, err error) {
+func settle[R any](l *Load, k Key, request *client.Prepared[R], mayLeave bool) (result *R, activity *client.Activity, err error) {
 	for attempt := 0; ; attempt++ {
 		result, activity, err = request.Send(context.Background(), l.as(k))
 		if !unknown(err) {
@@ -100,8 +114,8 @@ func settle[R any](l *load, k key, request *client.Prepared[R], mayLeave bool) (
 
 var errLeft = errors.New("left in doubt")
 
-// write works in one organization of its own after the other, one for each failover.
-func (l *load) write(writer int) {
+// write works in one organization of its own after the other, one for each round.
+func (l *Load) write(writer int) {
 	for !l.stopped() {
 		round := l.round.Load()
 		o, user, err := l.newOrganization(fmt.Sprintf("round %d writer %d", round, writer))
@@ -122,31 +136,31 @@ func (l *load) write(writer int) {
 				l.refusal(err)
 				return
 			}
-			l.rest(pace)
+			l.rest(l.pace)
 		}
 	}
 }
 
 // refusal notes that a writer was refused what it may do, unless the end was in sight.
-func (l *load) refusal(err error) {
+func (l *Load) refusal(err error) {
 	if !errors.Is(err, errLeft) {
 		l.violation(other, "a write was refused: %v", err)
 	}
 }
 
-func newKey(organization string) (client.PrivateKey, key, error) {
+func newKey(organization string) (client.PrivateKey, Key, error) {
 	private, err := client.GenerateKey(client.P256)
 	if err != nil {
-		return private, key{}, err
+		return private, Key{}, err
 	}
-	return private, key{organization, private.Stamper()}, nil
+	return private, Key{organization, private.Stamper()}, nil
 }
 
 func parameters(name string, private client.PrivateKey) client.APIKeyParameters {
 	return client.APIKeyParameters{APIKeyName: name, PublicKey: private.PublicKey(), CurveType: "API_KEY_CURVE_P256"}
 }
 
-func (l *load) newOrganization(name string) (o *organization, user string, err error) {
+func (l *Load) newOrganization(name string) (o *organization, user string, err error) {
 	private, root, err := newKey("")
 	if err != nil {
 		return nil, "", err
@@ -169,13 +183,13 @@ func (l *load) newOrganization(name string) (o *organization, user string, err e
 	return o, result.RootUserIDs[0], nil
 }
 
-func (l *load) walletRequest(k key, name string) (*client.Prepared[client.CreateWalletResult], error) {
+func (l *Load) walletRequest(k Key, name string) (*client.Prepared[client.CreateWalletResult], error) {
 	return client.CreateWalletParameters{WalletName: name, Accounts: []client.WalletAccountParameters{{
 		Curve: "CURVE_SECP256K1", PathFormat: "PATH_FORMAT_BIP32", Path: "m/44'/60'/0'/0/0", AddressFormat: "ADDRESS_FORMAT_ETHEREUM",
 	}}}.Prepare(l.on(0, k))
 }
 
-func (l *load) createWallet(o *organization) error {
+func (l *Load) createWallet(o *organization) error {
 	name := fmt.Sprint("wallet ", l.number.Add(1))
 	request, err := l.walletRequest(o.root, name)
 	if err != nil {
@@ -195,7 +209,7 @@ func (l *load) createWallet(o *organization) error {
 }
 
 // revokeOne makes a key, uses it, and revokes it.
-func (l *load) revokeOne(o *organization, user string) error {
+func (l *Load) revokeOne(o *organization, user string) error {
 	private, k, err := newKey(o.id)
 	if err != nil {
 		return err
@@ -236,7 +250,7 @@ func (l *load) revokeOne(o *organization, user string) error {
 }
 
 // writeAsGhost asks for a wallet with a revoked key.
-func (l *load) writeAsGhost(o *organization) {
+func (l *Load) writeAsGhost(o *organization) {
 	k, ok := l.aRevoked()
 	if !ok {
 		return
@@ -255,7 +269,7 @@ func (l *load) writeAsGhost(o *organization) {
 }
 
 // probe tries revoked keys.
-func (l *load) probe() {
+func (l *Load) probe() {
 	for !l.stopped() {
 		if k, ok := l.aRevoked(); ok {
 			for i := range l.servers {
@@ -273,7 +287,7 @@ func (l *load) probe() {
 }
 
 // read looks at what was acknowledged, and at what is newest.
-func (l *load) read() {
+func (l *Load) read() {
 	for !l.stopped() {
 		if o, id, ok := l.aWallet(); ok {
 			_, err := l.as(o.root).GetWallet(context.Background(), client.GetWalletRequest{WalletID: id})
@@ -289,11 +303,75 @@ func (l *load) read() {
 	}
 }
 
-// check compares what a server has of some organizations with the ledger.
-func (l *load) check(server int, organizations []*organization) error {
+// Check compares what the servers have of the newest rounds with the ledger, and audits
+// the record.
+func (l *Load) Check(ctx context.Context) error {
+	l.mu.Lock()
+	recent := slices.Clone(l.organizations[max(0, len(l.organizations)-2*writers):])
+	l.mu.Unlock()
+	return l.check(ctx, recent)
+}
+
+// CheckAll is [Load.Check] of every round.
+func (l *Load) CheckAll(ctx context.Context) error { return l.check(ctx, l.organizations) }
+
+func (l *Load) check(ctx context.Context, organizations []*organization) error {
+	for i, s := range l.servers {
+		if err := errors.Join(s.Runs(), s.Ready()); err != nil {
+			return err
+		}
+		if err := l.checkServer(i, organizations); err != nil {
+			return err
+		}
+	}
+	return l.audit(ctx)
+}
+
+// audit verifies the record. An audit that could not be carried out (status 2), because
+// a cluster has chosen another primary by itself meanwhile, says nothing: it is tried
+// again.
+func (l *Load) audit(ctx context.Context) error {
+	for begun := time.Now(); ; time.Sleep(time.Second) {
+		_, err := l.servers[0].Run(ctx, "audit", "verify", "--config", l.servers[0].Config())
+		if err == nil {
+			return nil
+		}
+		if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.ExitCode() == 1 {
+			l.violation(other, "%v", err)
+			return nil
+		}
+		if time.Since(begun) > patience || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// NextRound has the writers work in organizations of a new round, and waits until they
+// were acknowledged n writes: there is something to lose.
+func (l *Load) NextRound(ctx context.Context, n int) error {
+	l.round.Add(1)
+	return l.AcknowledgeMore(ctx, n)
+}
+
+// AcknowledgeMore waits for n more writes.
+func (l *Load) AcknowledgeMore(ctx context.Context, n int) error {
+	want := l.now().acknowledged + n
+	for begun := time.Now(); l.now().acknowledged < want; time.Sleep(20 * time.Millisecond) {
+		if time.Since(begun) > patience || ctx.Err() != nil {
+			return fmt.Errorf("no %d writes within %v", n, time.Since(begun).Round(time.Second))
+		}
+	}
+	return nil
+}
+
+// patience is how long the servers, and what they stand on, may take to go on.
+const patience = 2 * time.Minute
+
+// checkServer compares what a server has of some organizations with the ledger.
+func (l *Load) checkServer(server int, organizations []*organization) error {
 	for _, o := range organizations {
 		e := l.expect(o)
-		k := key{o.id, l.parent.stamper}
+		k := Key{o.id, l.parent.stamper}
 		var activities []client.Activity
 		page := client.Pagination{Limit: 100}
 		for {
@@ -338,7 +416,7 @@ func (l *load) check(server int, organizations []*organization) error {
 // again asks until there is an answer.
 func again[R any](ask func() (R, error)) (reply R, err error) {
 	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		if reply, err = ask(); !unknown(err) || time.Since(begun) > 2*time.Minute {
+		if reply, err = ask(); !unknown(err) || time.Since(begun) > patience {
 			return reply, err
 		}
 	}
