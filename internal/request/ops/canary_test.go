@@ -44,6 +44,9 @@ func TestCanary(t *testing.T) {
 		wallet := hear(importWallet(t, s, "canary", phrase+"\nTREZOR", ethereumAccount))
 		key := hear(importKey(t, s, "canary", "CURVE_SECP256K1", private, "ADDRESS_FORMAT_ETHEREUM"))
 		recipient := NewRecipient(t)
+		client := hear(s.Root.Submit(t, "create_oauth2_credential", m{"provider": "OAUTH2_PROVIDER_X", "clientId": "canary client", "encryptedClientSecret": s.SealClientSecret(t, oauth2Secret)}).
+			Get("result", "createOauth2CredentialResult"))
+		hear(s.Root.Query(t, "get_oauth2_credential", m{"oauth2CredentialId": client.Get("oauth2CredentialId").Text()}))
 		secret := importSecrets(t, s, s.Root, secretOf(stored, m{"name": "card", "staticProperties": []any{m{"key": "kind", "value": "canary card"}}}))[0]
 		hear(s.Root.Submit(t, "export_secrets", exportSecrets(recipient, secret)))
 		hear(s.Root.Refused(t, 400, "import_secrets", m{"secrets": []any{importOf(t, s, s.Root, secretOf(stored), s.Root.Key.PublicKey())}}))
@@ -93,6 +96,7 @@ func TestCanary(t *testing.T) {
 		}
 		secrets := canaries(phrase, "TREZOR", private, master)
 		secrets["the stored secret"] = []byte(stored)
+		secrets["the client secret"] = []byte(oauth2Secret)
 		for _, found := range search(said.Bytes(), secrets) {
 			t.Errorf("found: %s", found)
 		}
