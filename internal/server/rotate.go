@@ -160,8 +160,8 @@ func RotationStatus(ctx context.Context, s *store.Store) (status Rotation, err e
 }
 
 // noteGeneration remembers the seal that the master key came from, and refuses one
-// that is older than the newest that was used: somebody may have been taken away from
-// it since. row is for the other servers that run; empty: none is told.
+// that is older than the newest that was used: it may open for recipients who were
+// removed since. row is for the other servers that run; empty: none is told.
 func noteGeneration(tx *store.Tx, known *domain.Installation, seal *sealfile.Opened, row string) error {
 	if seal == nil {
 		return nil

@@ -60,7 +60,7 @@ func (b *TallyBook) Newest() *domain.Tally { return b.newest }
 // newest.
 func (b *TallyBook) Entry(number int64) (*domain.Tally, error) {
 	if b.line != nil {
-		if known := b.line.underway(number); known != nil {
+		if known := b.line.known(number); known != nil {
 			return known, nil
 		}
 	}
@@ -75,7 +75,11 @@ func (b *TallyBook) Entry(number int64) (*domain.Tally, error) {
 	if row == nil {
 		return nil, b.tx.store.found(Finding{b.tx.org, tallyKind, b.id(number), isGone})
 	}
-	return b.decode(row)
+	entry, err := b.decode(row)
+	if err == nil && b.line != nil {
+		b.line.remember(entry)
+	}
+	return entry, err
 }
 
 func (b *TallyBook) readNewest() error {

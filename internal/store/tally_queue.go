@@ -44,6 +44,9 @@ type tallyLine struct {
 	tail    *tallyTicket           // the newest of them
 	broken  bool                   // one of them failed: nothing may follow them
 	drained chan struct{}          // closed when none is left; nil: none waits for it
+	// read are entries of the database. They never change, and requests that follow
+	// each other ask for the same: the oldest in their window.
+	read lru.Map[int64, *domain.Tally]
 }
 
 // tallyTicket is an entry on its way.
@@ -68,7 +71,7 @@ func (l *tallyLines) join(org string, g TallyGroup) *tallyLine {
 		if l.lines == nil {
 			l.lines = map[lineKey]*tallyLine{}
 		}
-		line = &tallyLine{all: l, key: key, turn: make(chan struct{}, 1), pending: map[int64]*tallyTicket{}}
+		line = &tallyLine{all: l, key: key, turn: make(chan struct{}, 1), pending: map[int64]*tallyTicket{}, read: lru.Map[int64, *domain.Tally]{Max: 16}}
 		l.lines[key] = line
 	}
 	line.users++
@@ -134,14 +137,21 @@ func (line *tallyLine) await(ctx context.Context, b *TallyBook) error {
 	}
 }
 
-// underway is an entry that is not in the database yet; nil: it is.
-func (line *tallyLine) underway(number int64) *domain.Tally {
+// known is an entry that is on its way, or was read lately; nil: it must be read.
+func (line *tallyLine) known(number int64) *domain.Tally {
 	line.mu.Lock()
 	defer line.mu.Unlock()
 	if t := line.pending[number]; t != nil {
 		return t.tally
 	}
-	return nil
+	entry, _ := line.read.Get(number)
+	return entry
+}
+
+func (line *tallyLine) remember(entry *domain.Tally) {
+	line.mu.Lock()
+	defer line.mu.Unlock()
+	line.read.Put(entry.Number, entry)
 }
 
 // extend puts an entry behind the one that the book has read.
