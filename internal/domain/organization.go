@@ -87,6 +87,7 @@ type Installation struct {
 
 // Rotation is how far the replacement of the data keys is.
 type Rotation struct {
+	Master  string `json:"master"`  // which master key the new data keys are under
 	Through string `json:"through"` // the last organization, in their order, that is done
 	Done    int    `json:"done"`    // organizations
 	Secrets int    `json:"secrets"`

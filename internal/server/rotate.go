@@ -29,7 +29,7 @@ type Rotation struct {
 // servers that know the present master key. When it is done, nothing is under the
 // master key before, and a seal forgets that.
 func Rotate(ctx context.Context, s *store.Store, keys *KeyServices) (Rotation, error) {
-	progress, err := beginRotation(ctx, s, keys.Installation)
+	progress, err := beginRotation(ctx, s, keys)
 	if err != nil {
 		return Rotation{}, err
 	}
@@ -107,18 +107,26 @@ func rotateOnce(ctx context.Context, s *store.Store, v *vault.Vault, org string)
 	return secrets, err
 }
 
-func beginRotation(ctx context.Context, s *store.Store, installation string) (progress domain.Rotation, err error) {
+// beginRotation goes on with a rotation that was stopped, unless the master key was
+// replaced since: what was done then is under the key before, which is forgotten at
+// the end of this one.
+func beginRotation(ctx context.Context, s *store.Store, keys *KeyServices) (progress domain.Rotation, err error) {
+	master, err := keys.Vault.MasterID()
+	if err != nil {
+		return domain.Rotation{}, err
+	}
 	err = s.Instance(ctx, func(tx *store.Tx) error {
 		known, err := tx.Installation("")
 		if err != nil {
 			return err
 		}
-		if known.Rotation != nil {
+		if known.Rotation != nil && known.Rotation.Master == master {
 			progress = *known.Rotation
 			return nil
 		}
-		return tx.EditInstallation(installation, func(i *domain.Installation) error {
-			i.Rotation = &domain.Rotation{}
+		progress = domain.Rotation{Master: master}
+		return tx.EditInstallation(keys.Installation, func(i *domain.Installation) error {
+			i.Rotation = &domain.Rotation{Master: master}
 			return nil
 		})
 	})
