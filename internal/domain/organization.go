@@ -77,6 +77,9 @@ type Installation struct {
 	// used; FormerSeals are those before it, which are not used again.
 	SealID         string `json:"sealId,omitempty"`
 	SealGeneration int    `json:"sealGeneration,omitempty"`
+	// SealMaster names the master key in it, without revealing it; empty: an earlier
+	// version did not note it.
+	SealMaster string `json:"sealMaster,omitempty"`
 	// Seal is that newest one, for servers that run on the one before, under the
 	// master key of which it is encrypted.
 	Seal        string   `json:"seal,omitempty"`
