@@ -69,7 +69,7 @@ func (cmd rotateCommand) rotateStore(ctx context.Context, c *config.Config, s *s
 	if cmd.Status {
 		return server.RotationStatus(ctx, s)
 	}
-	return server.Rotate(ctx, s, &keys)
+	return server.Rotate(ctx, s, &keys, "")
 }
 
 type rewrapCommand struct {

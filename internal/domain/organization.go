@@ -77,6 +77,9 @@ type Installation struct {
 	// used; FormerSeals are those before it, which are not used again.
 	SealID         string `json:"sealId,omitempty"`
 	SealGeneration int    `json:"sealGeneration,omitempty"`
+	// SealMaster names the master key in it, without revealing it; empty: an earlier
+	// version did not note it.
+	SealMaster string `json:"sealMaster,omitempty"`
 	// Seal is that newest one, for servers that run on the one before, under the
 	// master key of which it is encrypted.
 	Seal        string   `json:"seal,omitempty"`
@@ -87,6 +90,7 @@ type Installation struct {
 
 // Rotation is how far the replacement of the data keys is.
 type Rotation struct {
+	Master  string `json:"master"`  // which master key the new data keys are under
 	Through string `json:"through"` // the last organization, in their order, that is done
 	Done    int    `json:"done"`    // organizations
 	Secrets int    `json:"secrets"`

@@ -72,20 +72,16 @@ func (s *Server) operatorHandler(keys *KeyServices) http.Handler {
 	return mux
 }
 
-// rotate refuses while another server has a master key that is to go: it would be
-// locked out. At its end the seal has forgotten that key, and so do the servers.
+// rotate takes the newest seal first. At its end that has forgotten the master key
+// before, and so do the servers.
 func (s *Server) rotate(ctx context.Context, keys *KeyServices) (Rotation, error) {
 	if keys.Seal == nil {
-		return Rotate(ctx, s.store, keys)
+		return Rotate(ctx, s.store, keys, s.node)
 	}
-	taken, err := s.takeSeal(ctx, keys)
-	if err == nil {
-		err = s.checkOthers(ctx, taken.Generation)
-	}
-	if err != nil {
+	if _, err := s.takeSeal(ctx, keys); err != nil {
 		return Rotation{}, err
 	}
-	done, err := Rotate(ctx, s.store, keys)
+	done, err := Rotate(ctx, s.store, keys, s.node)
 	if err == nil {
 		_, err = s.takeSeal(ctx, keys)
 	}

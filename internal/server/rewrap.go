@@ -59,7 +59,15 @@ func (s *Server) rewrap(ctx context.Context) {
 	tick := time.NewTicker(rewrapEvery)
 	defer tick.Stop()
 	for first := true; ; first = false {
-		changed, err := Rewrap(ctx, s.store, s.vault)
+		var err error
+		changed := 0
+		if s.generation.Load() > 0 && !s.vault.Replacing() {
+			// Who was taken away from the seal may have the master key before.
+			_, err = rotateLate(ctx, s.store, s.vault)
+		}
+		if err == nil {
+			changed, err = Rewrap(ctx, s.store, s.vault)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -74,6 +82,7 @@ func (s *Server) rewrap(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-s.sealChanged:
 		}
 	}
 }

@@ -26,10 +26,16 @@ type Rotation struct {
 
 // Rotate gives every organization a new data key: see [vault.Vault.Rotate]. It may be
 // stopped at any moment, and goes on where it was when it is called again, beside
-// servers that know the present master key. When it is done, nothing is under the
-// master key before, and a seal forgets that.
-func Rotate(ctx context.Context, s *store.Store, keys *KeyServices) (Rotation, error) {
-	progress, err := beginRotation(ctx, s, keys.Installation)
+// servers that know the present master key; while one runs on an older seal it is
+// refused. node is the server that calls it; empty: none does. When it is done, nothing
+// is under the master key before, and a seal forgets that.
+func Rotate(ctx context.Context, s *store.Store, keys *KeyServices, node string) (Rotation, error) {
+	if keys.Seal != nil {
+		if err := checkOthers(ctx, s, node, keys.Seal.Generation()); err != nil {
+			return Rotation{}, err
+		}
+	}
+	progress, err := beginRotation(ctx, s, keys)
 	if err != nil {
 		return Rotation{}, err
 	}
@@ -57,6 +63,11 @@ func Rotate(ctx context.Context, s *store.Store, keys *KeyServices) (Rotation, e
 		}
 		return err
 	})
+	if err == nil {
+		var late int
+		late, err = rotateLate(ctx, s, keys.Vault)
+		progress.Secrets += late
+	}
 	done := Rotation{Organizations: progress.Done, Done: progress.Done, Secrets: progress.Secrets}
 	if err != nil {
 		return done, err
@@ -75,6 +86,19 @@ func Rotate(ctx context.Context, s *store.Store, keys *KeyServices) (Rotation, e
 		err = keys.Seal.Forget()
 	}
 	return done, err
+}
+
+// rotateLate gives a new data key to each organization that got its first one after a
+// rotation had passed it, or before a server knew that the rotation was over: that one is
+// under the master key before too, with which servers that did not know the new one yet
+// could open it.
+func rotateLate(ctx context.Context, s *store.Store, v *vault.Vault) (secrets int, err error) {
+	err = each(ctx, s.Rewrapping, func(org string) error {
+		n, err := rotateOne(ctx, s, v, org)
+		secrets += n
+		return err
+	})
+	return secrets, err
 }
 
 // rotateOne tries for longer than a request does: an organization that is changed all
@@ -107,18 +131,26 @@ func rotateOnce(ctx context.Context, s *store.Store, v *vault.Vault, org string)
 	return secrets, err
 }
 
-func beginRotation(ctx context.Context, s *store.Store, installation string) (progress domain.Rotation, err error) {
+// beginRotation goes on with a rotation that was stopped, unless the master key was
+// replaced since: what was done then is under the key before, which is forgotten at
+// the end of this one.
+func beginRotation(ctx context.Context, s *store.Store, keys *KeyServices) (progress domain.Rotation, err error) {
+	master, err := keys.Vault.MasterID()
+	if err != nil {
+		return domain.Rotation{}, err
+	}
 	err = s.Instance(ctx, func(tx *store.Tx) error {
 		known, err := tx.Installation("")
 		if err != nil {
 			return err
 		}
-		if known.Rotation != nil {
+		if known.Rotation != nil && known.Rotation.Master == master {
 			progress = *known.Rotation
 			return nil
 		}
-		return tx.EditInstallation(installation, func(i *domain.Installation) error {
-			i.Rotation = &domain.Rotation{}
+		progress = domain.Rotation{Master: master}
+		return tx.EditInstallation(keys.Installation, func(i *domain.Installation) error {
+			i.Rotation = &domain.Rotation{Master: master}
 			return nil
 		})
 	})
@@ -176,7 +208,15 @@ func noteGeneration(tx *store.Tx, known *domain.Installation, seal *sealfile.Ope
 		return fmt.Errorf("the seal %s is of generation %d, and generation %d was used already: an older copy is in its place; put the newest one back",
 			seal.Path(), seal.Generation(), known.SealGeneration)
 	}
+	master, err := seal.MasterID()
+	if err != nil {
+		return err
+	}
 	if same && seal.Generation() == known.SealGeneration {
+		if known.SealMaster != "" && known.SealMaster != master {
+			return fmt.Errorf("the seal %s is of generation %d, and another one of that generation, with another master key, is in use: two commands have changed copies of the seal; "+
+				"put the one in its place that the other servers have, and run the command again", seal.Path(), seal.Generation())
+		}
 		return nil
 	}
 	var names []string
@@ -191,7 +231,7 @@ func noteGeneration(tx *store.Tx, known *domain.Installation, seal *sealfile.Ope
 		if !same && i.SealID != "" {
 			i.FormerSeals = append(i.FormerSeals, i.SealID)
 		}
-		i.SealID, i.SealGeneration, i.Seal = seal.ID(), seal.Generation(), row
+		i.SealID, i.SealGeneration, i.SealMaster, i.Seal = seal.ID(), seal.Generation(), master, row
 		return nil
 	})
 }

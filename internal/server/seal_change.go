@@ -26,7 +26,7 @@ func (s *Server) takeSeal(ctx context.Context, keys *KeyServices) (SealTaken, er
 	if err != nil {
 		return SealTaken{}, err
 	}
-	if next.Generation() == keys.Seal.Generation() {
+	if next.Same(keys.Seal.Seal) {
 		return SealTaken{next.Generation()}, nil
 	}
 	return s.follow(ctx, keys, next, true)
@@ -61,6 +61,12 @@ func (s *Server) follow(ctx context.Context, keys *KeyServices, next *sealfile.S
 	keys.Seal = opened
 	former.Close()
 	s.generation.Store(int64(opened.Generation()))
+	if opened.Previous() == nil {
+		select {
+		case s.sealChanged <- struct{}{}:
+		default: // it will look anyway
+		}
+	}
 	s.log.Info("the seal has changed", "file", opened.Path(), "generation", opened.Generation(), "recipient", opened.By())
 	return SealTaken{opened.Generation()}, nil
 }
@@ -110,13 +116,13 @@ func (s *Server) lookForSeal(ctx context.Context, keys *KeyServices) error {
 }
 
 // checkOthers refuses what would lock out a server that runs on an older seal.
-func (s *Server) checkOthers(ctx context.Context, generation int) error {
-	nodes, err := s.store.Nodes(ctx)
+func checkOthers(ctx context.Context, s *store.Store, node string, generation int) error {
+	nodes, err := s.Nodes(ctx)
 	if err != nil {
 		return err
 	}
 	for _, n := range nodes {
-		if n.ID != s.node && n.Generation < generation && time.Since(n.SeenAt) < NodeAlive {
+		if n.ID != node && n.Generation < generation && time.Since(n.SeenAt) < NodeAlive {
 			return fmt.Errorf("the server %s on %s has generation %d of the seal, and this one %d: it takes the newer one within %v, or its log says why not; run this again then",
 				n.Address, n.Host, n.Generation, generation, announceEvery)
 		}

@@ -57,9 +57,11 @@ type Server struct {
 	webhooks *webhook.Deliverer
 	traces   *tracing.Tracer // nil: there are none
 	draining atomic.Bool
-	sealing  sync.Mutex    // held while the seal or the data keys are replaced
-	keys     *KeyServices  // whose seal is replaced under sealing
-	refused  chan struct{} // closed when nothing may be carried out any more
+	sealing  sync.Mutex   // held while the seal or the data keys are replaced
+	keys     *KeyServices // whose seal is replaced under sealing
+	// sealChanged wakes the replacement of the master key: the one before is forgotten.
+	sealChanged chan struct{}
+	refused     chan struct{} // closed when nothing may be carried out any more
 
 	engine      *engine.Engine
 	api         *api.Server
@@ -126,7 +128,7 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	if err != nil {
 		return nil, err
 	}
-	srv := &Server{config: c, log: log, store: s, vault: keys.Vault, after: time.After, refused: make(chan struct{}), node: ids.New(), version: version, keys: &keys}
+	srv := &Server{config: c, log: log, store: s, vault: keys.Vault, after: time.After, refused: make(chan struct{}), sealChanged: make(chan struct{}, 1), node: ids.New(), version: version, keys: &keys}
 	if keys.Seal != nil {
 		srv.generation.Store(int64(keys.Seal.Generation()))
 	}

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -100,6 +101,15 @@ func (v *Vault) under(s CiphertextStore, name string) (*master, error) {
 		}
 	}
 	return nil, nil
+}
+
+// MasterID names the master key under which the vault seals, without revealing it.
+func (v *Vault) MasterID() (string, error) {
+	if err := v.enter(); err != nil {
+		return "", err
+	}
+	defer v.leave()
+	return hex.EncodeToString(v.known()[0].id[:]), nil
 }
 
 // HasData reports whether something is sealed among the instance's ciphertexts:

@@ -44,7 +44,7 @@ func TestRotate(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
 			timer := time.AfterFunc(patience/2+rand.N(patience), interrupt)
 			var err error
-			done, err = server.Rotate(ctx, first.Store, &first.Keys)
+			done, err = server.Rotate(ctx, first.Store, &first.Keys, "")
 			if interrupted = err != nil && ctx.Err() != nil; err != nil && !interrupted {
 				t.Error(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"filippo.io/age"
+	"golang.org/x/sys/unix"
 
 	"latchkey/internal/ids"
 	"latchkey/internal/keys/vault"
@@ -34,7 +35,7 @@ func Create(path string, from vault.Unsealer, specs []Spec, hand Hand) error {
 	if err != nil {
 		return err
 	}
-	c := change{pool: pool, path: path, write: secretfile.Create, master: master, form: form{Format: format, ID: ids.New()}}
+	c := change{pool: pool, path: path, master: master, form: form{Format: format, ID: ids.New()}}
 	if err := c.add(specs); err != nil {
 		return err
 	}
@@ -117,11 +118,10 @@ func (o *Opened) Forget() error {
 type change struct {
 	pool    *secret.Pool
 	path    string
-	write   func(path string, text []byte) error
 	form    form
 	master  *secret.Bytes // of the new generation
 	former  *secret.Bytes // of the one before; nil: there is none
-	expects []byte        // what the file must still be; nil: nothing
+	expects []byte        // what the file must still be; nil: there must be none
 	// by opens the seal by a recipient that is in it: nil if none is at hand.
 	by     age.Identity
 	shares []Share
@@ -131,7 +131,7 @@ func (o *Opened) change() *change {
 	f := o.form
 	f.Recipients = slices.Clone(f.Recipients)
 	return &change{
-		pool: o.pool, path: o.path, write: secretfile.Write, form: f,
+		pool: o.pool, path: o.path, form: f,
 		master: o.master, former: o.master, expects: o.text, by: o.identity,
 	}
 }
@@ -196,21 +196,67 @@ func (c *change) finish(hand Hand) error {
 	if err := c.opens(file); err != nil {
 		return err
 	}
-	if c.expects != nil {
-		now, err := os.ReadFile(c.path)
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(now, c.expects) {
-			return fmt.Errorf("%s was changed in the meantime; nothing was done, run the command again", c.path)
-		}
+	if err := c.unchanged(); err != nil {
+		return err
 	}
 	if hand != nil && len(c.shares) > 0 {
 		if err := hand(c.shares); err != nil {
 			return err
 		}
 	}
-	return c.write(c.path, file)
+	if c.expects == nil {
+		return secretfile.Create(c.path, file)
+	}
+	// Once more: people may have taken long to write their shares down.
+	return replace(c.path, c.expects, file, func([]byte) error {
+		return fmt.Errorf("%w; shares that were handed out open nothing", c.changed())
+	})
+}
+
+func (c *change) unchanged() error {
+	if c.expects == nil {
+		return nil
+	}
+	now, err := os.ReadFile(c.path)
+	if err == nil && !bytes.Equal(now, c.expects) {
+		err = c.changed()
+	}
+	return err
+}
+
+func (c *change) changed() error {
+	return fmt.Errorf("%s was changed in the meantime; nothing was done, run the command again", c.path)
+}
+
+// replace writes text in the place of a file that is still as expected; if it is not,
+// otherwise says what to do about what it is. Of several processes that do so at once
+// one finds what it expects: a newer seal that is overwritten is a lost master key.
+func replace(path string, expected, text []byte, otherwise func(now []byte) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // which ends the lock
+	if err := lock(file); err != nil {
+		return fmt.Errorf("locking %s: %w", path, err)
+	}
+	// By its path: what is locked may have been replaced while this waited for it.
+	now, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now, expected) {
+		return otherwise(now)
+	}
+	return secretfile.Write(path, text)
+}
+
+func lock(file *os.File) error {
+	for {
+		if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
 }
 
 // opens makes sure that what is to be written can be read, and opened.

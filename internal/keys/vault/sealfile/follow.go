@@ -7,10 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 
 	"latchkey/internal/keys/vault/internal/secret"
-	"latchkey/internal/secretfile"
 )
 
 // Follow opens a newer generation of this seal while a server runs on this one: by the
@@ -94,14 +92,10 @@ func (o *Opened) ReadRow(row string) (*Seal, error) {
 
 // Put writes a newer generation in the place of this one.
 func (o *Opened) Put(next *Opened) error {
-	now, err := os.ReadFile(o.path)
-	switch {
-	case err != nil:
-		return err
-	case bytes.Equal(now, next.text): // it came from here, or another server shares the file
-		return nil
-	case !bytes.Equal(now, o.text):
+	return replace(o.path, o.text, next.text, func(now []byte) error {
+		if bytes.Equal(now, next.text) { // it came from here, or another server shares the file
+			return nil
+		}
 		return fmt.Errorf("%s is neither what the server was started with nor what another server has made of it; it is left as it is", o.path)
-	}
-	return secretfile.Write(o.path, next.text)
+	})
 }

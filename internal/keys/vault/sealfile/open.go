@@ -18,6 +18,7 @@ import (
 
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/keys/vault/internal/mnemonic"
+	"latchkey/internal/keys/vault/internal/seal"
 	"latchkey/internal/keys/vault/internal/secret"
 )
 
@@ -47,6 +48,12 @@ func (*Opened) GoString() string { return "[seal]" }
 // Current provides the master key.
 func (o *Opened) Current() vault.Unsealer {
 	return &lender{fmt.Sprintf("seal %s, opened by %s", o.path, o.by), o.master}
+}
+
+// MasterID names the master key as [vault.Vault.MasterID] does.
+func (o *Opened) MasterID() (string, error) {
+	id, err := seal.IDOf(o.master)
+	return hex.EncodeToString(id[:]), err
 }
 
 // Previous provides the master key before, nil when nothing is under it any more.

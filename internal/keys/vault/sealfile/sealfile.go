@@ -232,6 +232,9 @@ func (s *Seal) Status() Status {
 	return status
 }
 
+// Same reports whether two files are the same, byte by byte.
+func (s *Seal) Same(other *Seal) bool { return bytes.Equal(s.text, other.text) }
+
 // Path is where the file is.
 func (s *Seal) Path() string { return s.path }
 

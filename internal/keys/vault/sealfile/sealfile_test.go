@@ -220,6 +220,23 @@ func TestChangedInTheMeantime(t *testing.T) {
 	open(t, path, "bob", bob.identity)
 }
 
+// TestChangedWhileSharesAreHandedOut: people take long to write their shares down. What
+// another command has made of the seal meanwhile, with a new master key, stays.
+func TestChangedWhileSharesAreHandedOut(t *testing.T) {
+	ada, bob := newOwner(t, "ada"), newOwner(t, "bob")
+	path, _ := create(t, ada.spec, bob.spec)
+	one, two := open(t, path, "ada", ada.identity), open(t, path, "ada", ada.identity)
+	err := one.Add([]Spec{{Name: "board", Kind: KindPeople, Threshold: 2, People: 3}}, func([]Share) error {
+		return two.Remove([]string{"bob"})
+	})
+	if err == nil || !strings.Contains(err.Error(), "in the meantime") {
+		t.Errorf("%v", err)
+	}
+	if now := open(t, path, "ada", ada.identity); now.Previous() == nil {
+		t.Error("the new master key was overwritten")
+	}
+}
+
 // TestEveryByteCounts changes each byte of a seal, and cuts it everywhere.
 func TestEveryByteCounts(t *testing.T) {
 	ada, bob := newOwner(t, "ada"), newOwner(t, "bob")
