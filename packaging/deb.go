@@ -73,7 +73,9 @@ func (r *release) debContents(architecture string) (contents files.Contents, err
 		return path
 	}
 	add(r.program(architecture), "/usr/bin/latchkey", 0o755, "")
-	add(r.plugin(architecture), "/usr/libexec/latchkey/age-plugin-lktpm", 0o755, "")
+	for _, name := range plugins {
+		add(r.plugin(name, architecture), "/usr/libexec/latchkey/"+name, 0o755, "")
+	}
 	add(filepath.Join(r.source, "deploy/systemd/latchkey.service"), "/usr/lib/systemd/system/latchkey.service", 0o644, "")
 	for _, name := range []string{"tpm.conf", "vendor-library.conf"} {
 		add(filepath.Join(r.source, "deploy/systemd", name), "/usr/share/latchkey/systemd/"+name, 0o644, "")

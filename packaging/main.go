@@ -88,9 +88,12 @@ func (r *release) program(architecture string) string {
 	return filepath.Join(r.out, "latchkey-"+r.version+"-linux-"+architecture)
 }
 
-// plugin is the one that opens a seal by a TPM.
-func (r *release) plugin(architecture string) string {
-	return filepath.Join(r.work, "age-plugin-lktpm-"+architecture)
+// plugins are those of seals that need no C: by a TPM, and by a key of a cloud.
+var plugins = []string{"age-plugin-lktpm", "age-plugin-lkcloud"}
+
+// plugin is one of them, for an architecture.
+func (r *release) plugin(name, architecture string) string {
+	return filepath.Join(r.work, name+"-"+architecture)
 }
 
 // host is the program that runs here.

@@ -27,13 +27,15 @@ func (r *release) materials() error {
 		if err != nil {
 			return err
 		}
-		more, err := modules(r.plugin(architecture))
-		if err != nil {
-			return err
-		}
-		for _, m := range more {
-			if !slices.ContainsFunc(found, func(c cdx.Component) bool { return c.BOMRef == m.BOMRef }) {
-				found = append(found, m)
+		for _, name := range plugins {
+			more, err := modules(r.plugin(name, architecture))
+			if err != nil {
+				return err
+			}
+			for _, m := range more {
+				if !slices.ContainsFunc(found, func(c cdx.Component) bool { return c.BOMRef == m.BOMRef }) {
+					found = append(found, m)
+				}
 			}
 		}
 		if i > 0 && !slices.EqualFunc(found, linked, func(a, b cdx.Component) bool { return a.BOMRef == b.BOMRef }) {

@@ -33,7 +33,9 @@ func begun(t *testing.T) *release {
 	}
 	for _, architecture := range architectures {
 		write(r.program(architecture), []byte("program"))
-		write(r.plugin(architecture), []byte("plugin"))
+		for _, name := range plugins {
+			write(r.plugin(name, architecture), []byte("plugin"))
+		}
 	}
 	for _, name := range []string{"man/latchkey.1", "man/latchkey.yaml.5", "completion/latchkey.bash", "completion/_latchkey", "completion/latchkey.fish"} {
 		write(filepath.Join(r.out, name), []byte(name))
@@ -45,7 +47,11 @@ func begun(t *testing.T) *release {
 func (r *release) linked() error {
 	self, err := os.Executable()
 	for _, architecture := range architectures {
-		for _, program := range []string{r.program(architecture), r.plugin(architecture)} {
+		programs := []string{r.program(architecture)}
+		for _, name := range plugins {
+			programs = append(programs, r.plugin(name, architecture))
+		}
+		for _, program := range programs {
 			err = errors.Join(err, os.Remove(program), os.Symlink(self, program))
 		}
 	}
@@ -149,7 +155,7 @@ func TestDeb(t *testing.T) {
 	}
 	headers, contents := entries(t, bytes.NewReader(parts["data.tar.gz"]))
 	for name, mode := range map[string]int64{
-		"usr/bin/latchkey": 0o755, "usr/libexec/latchkey/age-plugin-lktpm": 0o755, "etc/latchkey/latchkey.yaml": 0o600, "usr/lib/systemd/system/latchkey.service": 0o644,
+		"usr/bin/latchkey": 0o755, "usr/libexec/latchkey/age-plugin-lktpm": 0o755, "usr/libexec/latchkey/age-plugin-lkcloud": 0o755, "etc/latchkey/latchkey.yaml": 0o600, "usr/lib/systemd/system/latchkey.service": 0o644,
 		"usr/share/latchkey/systemd/tpm.conf": 0o644, "usr/share/man/man1/latchkey.1.gz": 0o644, "usr/share/man/man5/latchkey.yaml.5.gz": 0o644,
 		"usr/share/bash-completion/completions/latchkey": 0o644, "usr/share/doc/latchkey/copyright": 0o644,
 	} {

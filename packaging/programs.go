@@ -7,14 +7,16 @@ import (
 	"path/filepath"
 )
 
-// programs builds the server for each architecture, and the plugin of seals that needs
+// programs builds the server for each architecture, and the plugins of seals that need
 // no C. Nothing of this machine is in them: no path, no cgo, no build id, and no setting
 // of the environment that a compiler looks at.
 func (r *release) programs() error {
 	for _, architecture := range architectures {
 		err := r.build(architecture, r.source, r.program(architecture), "./cmd/latchkey", " -X main.version="+r.version)
-		if err == nil {
-			err = r.build(architecture, filepath.Join(r.source, "plugins"), r.plugin(architecture), "./age-plugin-lktpm", "")
+		for _, name := range plugins {
+			if err == nil {
+				err = r.build(architecture, filepath.Join(r.source, "plugins"), r.plugin(name, architecture), "./"+name, "")
+			}
 		}
 		if err != nil {
 			return err

@@ -36,6 +36,7 @@ type sealRecipients struct {
 	PKCS11     []string `name:"pkcs11" sep:"none" placeholder:"NAME=URI" help:"Recipient that is a key on a PKCS#11 token, named by its URI (RFC 7512) with module-path; its secret is the PIN. May be repeated."`
 	TPM        []string `name:"tpm" sep:"none" placeholder:"NAME=DEVICE[,pcrs=sha256:7]" help:"Recipient that is the TPM of this machine: a device, or the Unix socket of an emulator; with pcrs, only as long as these registers do not change. May be repeated."`
 	Transit    []string `sep:"none" placeholder:"NAME=URL" help:"Recipient that is a key of the transit engine of OpenBao or Vault, https://HOST/v1/MOUNT/keys/NAME; its secret is the token. May be repeated."`
+	KMS        []string `name:"kms" sep:"none" placeholder:"NAME=CLOUD:KEY" help:"Recipient that is a key of the key management of a cloud, aws:ARN, gcp:NAME or azure:URL; the credentials are those of the environment or of the machine. May be repeated."`
 	Shares     string   `placeholder:"DIR" help:"Folder for the shares of people, a file each; without it they are shown on the terminal, one by one."`
 	Secret     []string `sep:"none" placeholder:"NAME=SOURCE" help:"Where the secret of a recipient is: file:PATH, env:NAME, fd:NUMBER or credential:NAME. May be repeated; without it the terminal is asked."`
 }
@@ -109,9 +110,14 @@ func (r sealRecipients) specs(ctx context.Context) (specs []sealfile.Spec, err e
 		}
 		specs = append(specs, spec)
 	}
-	for _, flag := range r.TPM {
-		name, place, _ := strings.Cut(flag, "=")
-		specs = append(specs, sealfile.Spec{Name: name, Kind: sealfile.KindTPM, Place: place})
+	for _, itself := range []struct {
+		kind  string
+		flags []string
+	}{{sealfile.KindTPM, r.TPM}, {sealfile.KindKMS, r.KMS}} {
+		for _, flag := range itself.flags {
+			name, place, _ := strings.Cut(flag, "=")
+			specs = append(specs, sealfile.Spec{Name: name, Kind: itself.kind, Place: place})
+		}
 	}
 	// Last: what was mistyped elsewhere is said before anything is asked for.
 	for _, outside := range []struct {

@@ -1,6 +1,7 @@
 // Package sealtest tests seals as they are used: the programs that make builds, a
-// server that runs, SoftHSM in place of a token, swtpm in place of a TPM. It holds
-// tests only; scripts/plugins installs what they need.
+// server that runs, SoftHSM in place of a token, swtpm in place of a TPM, servers of
+// our own in place of services. It holds tests only; scripts/plugins installs what they
+// need.
 package sealtest
 
 import (
@@ -45,6 +46,7 @@ func run(m *testing.M) (status int, err error) {
 		{"../..", "0", "./cmd/latchkey"},
 		{"..", "1", "./age-plugin-lkpkcs11"},
 		{"..", "0", "./age-plugin-lktpm"},
+		{"..", "0", "./age-plugin-lkcloud"},
 	} {
 		command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", bin+"/", build.packages)
 		command.Dir, command.Env = build.module, append(os.Environ(), "CGO_ENABLED="+build.cgo)

@@ -127,6 +127,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/proof/passkey":      {"FuzzVerify", "FuzzKeyDescription"},
 		"internal/policy/policytest":  {"FuzzLoad"},
 		"bench/load":                  {"FuzzReadReply"},
+		"plugins/age-plugin-lkcloud":  {"FuzzParsePlace"},
 		"plugins/age-plugin-lkpkcs11": {"FuzzParseURI"},
 		"plugins/age-plugin-lktpm":    {"FuzzParsePlace"},
 		"internal/proof/token":        {"FuzzRead"},

@@ -138,7 +138,7 @@ func (o *Opened) change() *change {
 
 func (c *change) add(specs []Spec) error {
 	if len(specs) == 0 {
-		return errors.New("no recipient was named; --passphrase NAME, --age NAME=age1…, --people NAME=K/N, --pkcs11 NAME=URI, --tpm NAME=DEVICE or --transit NAME=URL name one")
+		return errors.New("no recipient was named; --passphrase NAME, --age NAME=age1…, --people NAME=K/N, --pkcs11 NAME=URI, --tpm NAME=DEVICE, --transit NAME=URL or --kms NAME=aws:ARN name one")
 	}
 	// Before any of them is made, which may need hardware.
 	all := append(slices.Clone(c.form.Recipients), planned(specs)...)

@@ -90,7 +90,7 @@ type Way int
 const (
 	// BySecret is with a passphrase, a PIN, a token, or an identity of age.
 	BySecret Way = iota
-	// ByItself is without any: the machine is enough.
+	// ByItself is without any: the machine is enough, or what its environment gives it.
 	ByItself
 	// ByPeople is with the shares of several.
 	ByPeople
@@ -104,7 +104,7 @@ func (s *Seal) Way(name string) (Way, error) {
 		return 0, err
 	case r.Kind == KindPeople:
 		return ByPeople, nil
-	case r.Kind == KindTPM:
+	case r.Kind == KindTPM, r.Kind == KindKMS:
 		return ByItself, nil
 	}
 	return BySecret, nil
@@ -124,7 +124,7 @@ func (s *Seal) Open(name string, given []byte) (*Opened, error) {
 		identity, err = r.byPassphrase(given)
 	case KindAge:
 		identity, err = readIdentity(given)
-	case KindPKCS11, KindTPM, KindTransit:
+	case KindPKCS11, KindTPM, KindTransit, KindKMS:
 		identity, err = r.byOutside(given)
 	default:
 		err = fmt.Errorf("it is opened by %d people: run latchkey unseal", r.people.Threshold)

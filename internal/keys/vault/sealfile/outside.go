@@ -18,15 +18,17 @@ const (
 	KindTPM = "tpm"
 	// KindTransit has its identity under a key of a service (OpenBao, Vault).
 	KindTransit = "transit"
+	// KindKMS has its identity under a key of the key management of a cloud.
+	KindKMS = "kms"
 )
 
 // outside is what a seal keeps of a recipient of such a kind.
 type outside interface {
 	// check says what is wrong with what was read from a file.
 	check() error
-	// unwrap has the scalar of the identity opened. given is what the guard asks for:
-	// a PIN, a token, nothing.
-	unwrap(given []byte) ([]byte, error)
+	// unwrap has the scalar of the identity of its owner opened. given is what the
+	// guard asks for: a PIN, a token, nothing.
+	unwrap(owner *recipient, given []byte) ([]byte, error)
 }
 
 // newOutside is empty, for a kind; nil if it is another one.
@@ -38,6 +40,8 @@ func newOutside(kind string) outside {
 		return &tpmKept{}
 	case KindTransit:
 		return &transitKept{}
+	case KindKMS:
+		return &kmsKept{}
 	}
 	return nil
 }
@@ -51,13 +55,15 @@ func readOutside(kind string, kept jsontext.Value) (outside, error) {
 	return o, o.check()
 }
 
-// guardOutside has a scalar guarded by what spec names.
-func guardOutside(scalar []byte, spec Spec) (outside, error) {
+// guardOutside has the scalar of an owner guarded by what spec names.
+func guardOutside(owner *recipient, scalar []byte, spec Spec) (outside, error) {
 	switch spec.Kind {
 	case KindPKCS11:
 		return wrapByToken(spec.Place, scalar, spec.Secret)
 	case KindTPM:
 		return wrapByTPM(spec.Place, scalar)
+	case KindKMS:
+		return wrapByKMS(owner, spec.Place, scalar)
 	default:
 		return wrapByTransit(spec.Place, scalar, spec.Secret)
 	}
@@ -66,7 +72,7 @@ func guardOutside(scalar []byte, spec Spec) (outside, error) {
 // byOutside is the identity of a recipient. What the guard answers is used only if it
 // is the identity of this very recipient: a token, a plugin or a service may lie.
 func (r *recipient) byOutside(given []byte) (age.Identity, error) {
-	plain, err := r.outside.unwrap(given)
+	plain, err := r.outside.unwrap(r, given)
 	defer clear(plain)
 	if err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func (r *recipient) readKept() (err error) {
 			return err
 		}
 		return checkGroup(r.people.Threshold, len(r.people.Checks))
-	case KindPKCS11, KindTPM, KindTransit:
+	case KindPKCS11, KindTPM, KindTransit, KindKMS:
 		r.outside, err = readOutside(r.Kind, r.Kept)
 		return err
 	}
@@ -103,7 +103,7 @@ func (r *recipient) write() (err error) {
 		r.Kept, err = json.Marshal(r.passphrase)
 	case KindPeople:
 		r.Kept, err = json.Marshal(r.people)
-	case KindPKCS11, KindTPM, KindTransit:
+	case KindPKCS11, KindTPM, KindTransit, KindKMS:
 		r.Kept, err = json.Marshal(r.outside)
 	}
 	return err
@@ -145,7 +145,7 @@ type Spec struct {
 	// KindTransit. It is wiped.
 	Secret []byte
 	// Place is what guards the identity: the URI of KindPKCS11, DEVICE[,pcrs=…] of
-	// KindTPM, the address of KindTransit.
+	// KindTPM, the address of KindTransit, the key of KindKMS.
 	Place string
 	// Recipient is that of KindAge: age1….
 	Recipient string
@@ -186,7 +186,7 @@ func newRecipient(pool *secret.Pool, spec Spec) (m made, err error) {
 			if err = checkGroup(spec.Threshold, spec.People); err == nil {
 				err = m.hand(pool, scalar, spec)
 			}
-		case KindPKCS11, KindTPM, KindTransit:
+		case KindPKCS11, KindTPM, KindTransit, KindKMS:
 			err = m.guard(scalar, spec)
 		default:
 			err = fmt.Errorf("there is no kind %q", spec.Kind)
@@ -207,7 +207,7 @@ func newRecipient(pool *secret.Pool, spec Spec) (m made, err error) {
 // guard has the scalar guarded outside, and makes sure that the guard gives it back.
 func (m *made) guard(scalar *secret.Bytes, spec Spec) (err error) {
 	defer clear(spec.Secret)
-	if m.outside, err = guardOutside(scalar.Raw(), spec); err != nil {
+	if m.outside, err = guardOutside(&m.recipient, scalar.Raw(), spec); err != nil {
 		return err
 	}
 	if _, err := m.byOutside(spec.Secret); err != nil {

@@ -1,7 +1,7 @@
 // Package sealfile keeps the master key in a file for several recipients, any of
 // which opens it: a passphrase, the owner of an age key (or of hardware that has an
 // age plugin), a group of people of whom some must come together, a PKCS#11 token, a
-// TPM, a key of a transit engine.
+// TPM, a key of a transit engine or of a cloud.
 //
 // The file is JSON:
 //

@@ -49,7 +49,7 @@ func wrapByToken(uri string, scalar, pin []byte) (*tokenKept, error) {
 	return k, nil
 }
 
-func (k *tokenKept) unwrap(pin []byte) ([]byte, error) {
+func (k *tokenKept) unwrap(_ *recipient, pin []byte) ([]byte, error) {
 	stanza, err := k.stanza()
 	if err != nil {
 		return nil, err

@@ -44,6 +44,6 @@ func wrapByTPM(place string, scalar []byte) (*tpmKept, error) {
 	return k, nil
 }
 
-func (k *tpmKept) unwrap([]byte) ([]byte, error) {
+func (k *tpmKept) unwrap(*recipient, []byte) ([]byte, error) {
 	return unwrapByPlugin(tpmPlugin, k.Device, &age.Stanza{Type: tpmPlugin, Args: []string{k.Public, k.Private, argument(k.PCRs)}}, nil)
 }

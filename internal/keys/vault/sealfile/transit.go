@@ -46,7 +46,7 @@ func wrapByTransit(at string, scalar, token []byte) (*transitKept, error) {
 	return &transitKept{URL: at, Ciphertext: reply.Ciphertext}, nil
 }
 
-func (k *transitKept) unwrap(token []byte) ([]byte, error) {
+func (k *transitKept) unwrap(_ *recipient, token []byte) ([]byte, error) {
 	reply, err := askTransit(k.URL, "decrypt", map[string]string{"ciphertext": k.Ciphertext}, token)
 	if err != nil {
 		return nil, err
