@@ -114,3 +114,21 @@ export async function submit<K extends keyof Activities>(
 export function fetchDevKey(code: string): Promise<{ organizationId: string; apiPrivateKey: string }> {
   return post('/console/dev-key', JSON.stringify({ code }), undefined, 4) as Promise<{ organizationId: string; apiPrivateKey: string }>;
 }
+
+// Gathered says how many people have handed in their shares of the seal.
+export interface Gathered {
+  recipient: string;
+  have: number;
+  need: number;
+}
+
+// gathered is undefined when the server is not sealed.
+export async function gathered(): Promise<Gathered | undefined> {
+  const reply = await fetch('/readyz', { cache: 'no-store', redirect: 'error' });
+  const { status, ...progress } = (await reply.json()) as Gathered & { status: string };
+  return status === 'sealed' ? progress : undefined;
+}
+
+export function handIn(share: string): Promise<Gathered & { sealed: boolean; repeated?: boolean }> {
+  return post('/latchkey/v1/unseal', JSON.stringify({ share }), undefined, 1) as Promise<Gathered & { sealed: boolean; repeated?: boolean }>;
+}

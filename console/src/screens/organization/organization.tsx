@@ -10,6 +10,7 @@ import { useLive } from '../../ui/live';
 import { Outcome, report } from '../../ui/outcome';
 import { Badge, Button, Field, Heading, Id, Loading, Notice } from '../../ui/parts';
 import { Allowlist } from './allowlist';
+import { Contracts } from './contracts';
 
 const readAll = async () => {
   const [configs, users] = await Promise.all([ask('get_organization_configs', {}), ask('list_users', {})]);
@@ -27,6 +28,7 @@ export function Organization() {
         {!data && !error && <Loading />}
         <Name />
         {data && <Features configs={data.configs} onDone={again} />}
+        <Contracts />
         <div>
           <h2>{t.organization.danger}</h2>
           <p class="muted">{t.organization.dangerAbout}</p>
