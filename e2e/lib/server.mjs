@@ -139,9 +139,9 @@ async function launch(args, ready, readyz = 200) {
   }
 }
 
-// startServer runs `latchkey dev`, with further arguments, and returns once it
-// answers. Its `dev` is the content of dev.json.
-export async function startServer(place, more = []) {
+// startServer runs `latchkey dev`, with further arguments, and returns once its
+// readyz answers as it should. Its `dev` is the content of dev.json.
+export async function startServer(place, more = [], readyz = 200) {
   const file = join(place.data, 'dev.json');
   // A restart finds the file of the start before, with an address that is no
   // longer true. It is not ours to delete: only wait for the new one.
@@ -159,7 +159,7 @@ export async function startServer(place, more = []) {
       assert.notEqual(value, '', `dev.json was there before its ${member} was known`);
     }
     return dev.baseUrl;
-  });
+  }, readyz);
   return { ...server, dev, file };
 }
 

@@ -34,7 +34,7 @@ export const entry = {
     otherCurve: (curve: string) => `This is a key of the curve ${curve}. The console signs with P-256 keys; use a passkey, or a P-256 key.`,
     badFile: 'This file holds no key. Use dev.json, a key file of latchkey keygen, or a private key of the command line client.',
     factorTitle: 'One more factor',
-    factorAbout: 'A multi-factor policy asks for another credential for this sign-in. Codes by mail or SMS and logins at an issuer cannot be given here; sign in with an API key if the policy asks for one of those.',
+    factorAbout: 'A multi-factor policy asks for another credential for this sign-in. A login at an issuer cannot be given here; sign in with an API key if the policy asks for one.',
     factorHint: '64 hex digits of a P-256 key. It is used once and not kept.',
     otherPasskey: 'Confirm with another passkey',
     withOtherKey: 'Confirm with an API key',

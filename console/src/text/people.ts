@@ -76,6 +76,23 @@ export const people = {
     removeAbout: 'From then on the steps of this policy are no longer asked for. The user has to meet them once more for this.',
   },
 
+  codes: {
+    withCode: 'Confirm with a code by mail or SMS',
+    by: 'How the code is sent',
+    kinds: { AUTHENTICATION_TYPE_EMAIL_OTP: 'by mail', AUTHENTICATION_TYPE_SMS_OTP: 'by SMS' },
+    contacts: { AUTHENTICATION_TYPE_EMAIL_OTP: 'E-mail address', AUTHENTICATION_TYPE_SMS_OTP: 'Phone number' },
+    noContact: (what: string) => `A code would be a factor too, and nothing is on record to send it to (${what.toLowerCase()}).`,
+    send: (how: string, contact: string) => (contact ? `Send a code ${how} to ${shown(contact)}` : `Send a code ${how}`),
+    sent: (contact: string) => `A code was sent to ${shown(contact)}. It is good for five minutes.`,
+    code: 'Code',
+    confirm: 'Confirm with the code',
+    another: 'Send another code',
+    prompts: 'Sending the code, and using it, are each signed by your passkey.',
+    waits: 'Sending a code has to be approved by others here, so it cannot be a factor in this page.',
+    circular: 'The multi-factor policy asks for its factors also when a code is to be sent, so no code can be asked for. Its condition must leave out activity.resource == ‘OTP’.',
+    notAllowed: 'A policy must let you ask for codes, with a condition such as activity.resource == ‘OTP’.',
+  },
+
   suborgs: {
     by: 'Search by',
     exactly: 'Exactly this',
@@ -93,6 +110,18 @@ export const people = {
 
   organization: {
     features: 'Features',
+    switches: {
+      FEATURE_NAME_EMAIL_AUTH: { name: 'Credentials by mail', about: 'A credential for a user can be sent to the e-mail address that is on record.' },
+      FEATURE_NAME_EMAIL_RECOVERY: { name: 'Recovery by mail', about: 'Users who lost their passkeys register another one by a mail.' },
+      FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY: { name: 'Recovery by mail for root users', about: 'The same for members of the root quorum: who reads their mail may then do what they may.' },
+      FEATURE_NAME_OTP_EMAIL_AUTH: { name: 'Codes by mail', about: 'A code that was sent to the e-mail address of a user logs that user in, or is a further factor.' },
+      FEATURE_NAME_SMS_AUTH: { name: 'Codes by SMS', about: 'A code that was sent to the phone number of a user logs that user in, or is a further factor.' },
+      FEATURE_NAME_SESSIONS_ADD_NO_CREDENTIALS: { name: 'Sessions add no credentials', about: 'What a session signs cannot add a credential: who steals one cannot stay.' },
+    },
+    turnOn: 'Turn on',
+    turnOff: 'Turn off',
+    turn: (on: boolean, name: string) => `Turn ${on ? 'on' : 'off'} “${name}”`,
+    factors: (n: number, of: number) => `${n === 0 ? 'No user has' : `${n} of ${of} ${plural(of, 'user has', 'users have')}`} a multi-factor policy. It is made on the page of the user.`,
     origins: 'Origins of passkeys',
     originsHint: 'Pages whose passkeys are accepted, separated by commas. Empty: all. The origin of this console, as the server’s config has it, is always accepted.',
     name: 'Organization name',

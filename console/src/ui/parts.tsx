@@ -104,11 +104,12 @@ interface FieldProps {
   covered?: boolean;
   options?: Array<[value: string, label: string]>;
   required?: boolean;
+  numeric?: boolean; // a phone shows its digits
   autocomplete?: string;
   placeholder?: string;
 }
 
-export function Field({ label, value, onInput, hint, problem, type = 'text', area, covered, options, required, autocomplete = 'off', placeholder }: FieldProps) {
+export function Field({ label, value, onInput, hint, problem, type = 'text', area, covered, options, required, numeric, autocomplete = 'off', placeholder }: FieldProps) {
   const id = useId();
   const common = {
     id, required, value, placeholder,
@@ -126,7 +127,7 @@ export function Field({ label, value, onInput, hint, problem, type = 'text', are
       ) : area ? (
         <textarea {...common} class={covered ? 'covered' : undefined} rows={4} spellcheck={false} autocomplete={autocomplete} autocapitalize="none" />
       ) : (
-        <input {...common} type={type as 'text'} autocomplete={autocomplete} spellcheck={false} />
+        <input {...common} type={type as 'text'} inputMode={numeric ? 'numeric' : undefined} autocomplete={autocomplete} spellcheck={false} />
       )}
       {(problem || hint) && <div id={`${id}-more`} class={problem ? 'problem' : 'hint'}>{problem ?? hint}</div>}
     </div>
