@@ -70,7 +70,7 @@ type Feature = Activities['set_organization_feature']['parameters']['name'];
 const origins: Feature = 'FEATURE_NAME_WEBAUTHN_ORIGINS';
 const switches = Object.keys(t.organization.switches) as Array<keyof typeof t.organization.switches>;
 
-// Others, such as the auth proxy, are set where they belong.
+// Features with a value, such as the auth proxy, are set where they belong.
 const wordOf = (name: string) => name.replace('FEATURE_NAME_', '').replaceAll('_', ' ').toLowerCase();
 
 function Features({ configs, onDone }: { configs: Configs; onDone: () => void }) {
@@ -82,7 +82,7 @@ function Features({ configs, onDone }: { configs: Configs; onDone: () => void })
     report(next.trim() ? await decide('set_organization_feature', { name: origins, value: next.trim() }) : await decide('remove_organization_feature', { name: origins }));
     onDone();
   });
-  const others = configs.features.map((f) => f.name ?? '').filter((name) => name !== origins && !(switches as string[]).includes(name));
+  const others = configs.features.map((f) => f.name ?? '').filter((name) => !(switches as string[]).includes(name));
   const on = (name: Feature) => valueOf(name) !== undefined;
   return (
     <section class="card stack">
