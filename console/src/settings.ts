@@ -2,6 +2,8 @@
 interface Settings {
   rpId?: string;
   idleSeconds: number;
+  // Set while the server is sealed: whether shares are handed in here, or why not.
+  sealed?: 'taken' | 'off' | 'insecure';
 }
 
 const content = document.querySelector('meta[name=latchkey-settings]')?.getAttribute('content') ?? '{}';

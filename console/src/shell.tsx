@@ -4,8 +4,8 @@ import { type ComponentType } from 'preact';
 import { lazy, Suspense } from 'preact/compat';
 import { useEffect, useState } from 'preact/hooks';
 
-import { away } from './client/client';
-import { waiting } from './feed/feed';
+import { away, gathered } from './client/client';
+import { every, waiting } from './feed/feed';
 import { address, go, place } from './router';
 import { Inbox } from './screens/inbox/inbox';
 import { adding, others, session, signOut, switchTo, visiting } from './session/session';
@@ -84,10 +84,26 @@ export function Shell() {
   );
 }
 
+// useSealed looks whether a server that does not answer was started anew and is sealed.
+function useSealed(): boolean {
+  const [sealed, setSealed] = useState(false);
+  useEffect(() => {
+    setSealed(false);
+    if (!away.value) return undefined;
+    const timer = setInterval(() => void gathered().then((g) => setSealed(g !== undefined), () => setSealed(false)), every);
+    return () => clearInterval(timer);
+  }, [away.value]);
+  return sealed;
+}
+
 function Banners() {
+  const sealed = useSealed();
   return (
     <div class="banner">
-      <div role="status">{away.value && <Notice tone="caution">{t.notReachable}</Notice>}</div>
+      <div role="status">
+        {away.value && !sealed && <Notice tone="caution">{t.notReachable}</Notice>}
+        {sealed && <Notice tone="caution"><span class="row">{t.unseal.banner} <Button look="small" onClick={() => location.reload()}>{t.unseal.openPage}</Button></span></Notice>}
+      </div>
       {visiting.value && (
         <Notice>
           <span class="row">

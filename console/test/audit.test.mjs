@@ -1,10 +1,13 @@
 // The log in the console: a receipt of an activity is verified in the page, kept as a
 // file, verified again from it, and refused if anything in it was changed.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { before, describe, it } from 'node:test';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
 
-import { accessible, consoleUrl, ethereum, furnish, keyOf, picture, signIn, signTransaction, storeName, useBrowser, useServer } from './lib.mjs';
+import { until } from '../../e2e/lib/until.mjs';
+import { accessible, caller, consoleUrl, ethereum, furnish, keyOf, picture, signIn, signTransaction, startServer, storeName, useBrowser, useServer } from './lib.mjs';
 
 describe(`the log on ${storeName}`, () => {
   const held = useServer();
@@ -45,6 +48,8 @@ describe(`the log on ${storeName}`, () => {
   it('shows the log, and verifies a receipt from a file', async () => {
     await page.getByRole('link', { name: 'Audit', exact: true }).click();
     await page.getByText('The newest checkpoint is signed by the log’s key.').waitFor();
+    await page.getByText('No witness has cosigned').waitFor();
+    await page.getByText('fits what it signed before').waitFor();
     for (const content of [{ receipt }, receipt]) {
       await check(JSON.stringify(content));
       await page.getByText(/Verified: entry/).waitFor();
@@ -73,5 +78,47 @@ describe(`the log on ${storeName}`, () => {
       await page.getByRole('alert').getByText(words).waitFor();
       assert.equal(await page.getByText(/Verified: entry/).count(), 0);
     }
+  });
+});
+
+// On SQLite, where a file can be put back.
+describe('a database that is an older one', () => {
+  const browser = useBrowser();
+  const data = mkdtempSync(join(tmpdir(), 'latchkey-older-'));
+  const place = { data, args: [] };
+  let server;
+  after(async () => {
+    await server?.end();
+    rmSync(data, { recursive: true });
+  });
+
+  it('says that the log contradicts what was signed, in the server’s words', async () => {
+    const file = join(data, 'latchkey.db');
+    server = await startServer(place);
+    await server.stop();
+    copyFileSync(file, `${file}.older`);
+    server = await startServer(place);
+    const root = keyOf(server.dev);
+    const size = () => fetch(`${server.baseUrl}/latchkey/v1/log/checkpoint`).then((r) => r.text()).then((note) => Number(note.split('\n')[1]));
+    const older = await size();
+    await caller(server.dev, root).submit('create_user_tag', 'CREATE_USER_TAG', { userTagName: 'newer', userIds: [] });
+    await until(() => 'a checkpoint with the newer tag', async () => (await size()) > older);
+    await server.stop();
+    copyFileSync(`${file}.older`, file);
+    server = await startServer(place, [], 503);
+
+    const page = await browser.open();
+    await signIn(page, server.dev, root, 'wallets');
+    await page.getByRole('button', { name: 'Create wallet' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Wallet name').fill('more');
+    await dialog.getByRole('button', { name: 'Create wallet' }).click();
+    await dialog.getByRole('alert').getByText('carries out nothing').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('link', { name: 'Audit', exact: true }).click();
+    await page.getByText('/public/v1/submit/create_wallet').waitFor();
+    await page.getByText('not ready:').waitFor();
+    await accessible(page, 'audit with findings');
+    await picture(page, 'audit-findings');
   });
 });

@@ -10,7 +10,7 @@ import { spawnSync } from 'node:child_process';
 
 import { chromium } from 'playwright-core';
 
-export { newPlace, startServer, storeName, useServer } from '../../e2e/lib/server.mjs';
+export { initSealed, makeSeal, newPlace, startSealed, startServer, storeName, useServer } from '../../e2e/lib/server.mjs';
 export { patience } from '../../e2e/lib/until.mjs';
 import { patience } from '../../e2e/lib/until.mjs';
 

@@ -16,6 +16,7 @@ describe(`lists on ${storeName}`, () => {
   });
   const open = (path) => page.goto(consoleUrl(held.dev, path));
   const dialog = () => page.getByRole('dialog');
+  const section = (name) => page.locator('section').filter({ has: page.getByRole('heading', { name }) });
 
   it('creates a wallet, adds accounts, signs, renames and deletes', async () => {
     await open('wallets');
@@ -192,14 +193,33 @@ describe(`lists on ${storeName}`, () => {
     await page.locator('.problem').waitFor();
     await accessible(page, 'an IP allowlist that is refused');
     await change('127.0.0.0/8 Here\n::1/128');
-    await page.getByText('on', { exact: true }).waitFor();
+    await section('IP allowlist').getByText('on', { exact: true }).waitFor();
     const { allowlist } = await org.root.query('get_ip_allowlist');
     assert.deepEqual(allowlist.rules.map((r) => r.cidr).sort(), ['127.0.0.0/8', '::1/128']);
     await picture(page, 'ip-allowlist');
     await change('192.0.2.0/24'); // would shut out the one who asks
     await page.getByRole('alert').waitFor();
     await change('');
-    await page.getByText('off', { exact: true }).waitFor();
+    await section('IP allowlist').getByText('off', { exact: true }).waitFor();
+  });
+
+  it('turns features on and off', async () => {
+    await open('organization');
+    const sms = section('Features').getByRole('listitem').filter({ hasText: 'Codes by SMS' });
+    const turn = async (how) => {
+      await sms.getByRole('button', { name: `Turn ${how} “Codes by SMS”` }).click();
+      await dialog().getByRole('button', { name: `Turn ${how}`, exact: true }).click();
+      await dialog().waitFor({ state: 'detached' });
+    };
+    const has = async () => (await org.root.query('get_organization_configs')).configs.features.some((f) => f.name === 'FEATURE_NAME_SMS_AUTH');
+    await sms.getByText('off', { exact: true }).waitFor();
+    await turn('on');
+    await sms.getByText('on', { exact: true }).waitFor();
+    assert.equal(await has(), true);
+    await accessible(page, 'features');
+    await turn('off');
+    await sms.getByText('off', { exact: true }).waitFor();
+    assert.equal(await has(), false);
   });
 
   it('renames the organization', async () => {

@@ -67,9 +67,9 @@ function stamp(file) {
   }
 }
 
-// launch runs the binary. ready(alive) says where it can be reached, once it is
-// known; alive throws when the process has ended.
-async function launch(args, ready) {
+// launch runs the binary. ready(output) says where it can be reached, once it is
+// known; readyz is what it then answers there.
+async function launch(args, ready, readyz = 200) {
   const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   let output = '';
@@ -124,7 +124,7 @@ async function launch(args, ready) {
         try {
           const reply = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(patience) });
           answer = `${reply.status} ${await reply.text()}`;
-          return reply.status === 200;
+          return reply.status === readyz;
         } catch (error) {
           answer = `${error} ${error.cause ?? ''}`;
           return false;
@@ -139,9 +139,9 @@ async function launch(args, ready) {
   }
 }
 
-// startServer runs `latchkey dev`, with further arguments, and returns once it
-// answers. Its `dev` is the content of dev.json.
-export async function startServer(place, more = []) {
+// startServer runs `latchkey dev`, with further arguments, and returns once its
+// readyz answers as it should. Its `dev` is the content of dev.json.
+export async function startServer(place, more = [], readyz = 200) {
   const file = join(place.data, 'dev.json');
   // A restart finds the file of the start before, with an address that is no
   // longer true. It is not ours to delete: only wait for the new one.
@@ -159,18 +159,49 @@ export async function startServer(place, more = []) {
       assert.notEqual(value, '', `dev.json was there before its ${member} was known`);
     }
     return dev.baseUrl;
-  });
+  }, readyz);
   return { ...server, dev, file };
+}
+
+function writeConfig(place, config, port = 0) {
+  const file = join(place.data, 'config.yaml');
+  const store = place.args[1] ?? 'sqlite:latchkey.db';
+  writeFileSync(file, `listen: 127.0.0.1:${port}\nstore: ${JSON.stringify(store)}\n${config}`, { mode: 0o600 });
+  return file;
+}
+
+const init = (file, key) =>
+  JSON.parse(execFileSync(binary, ['init', '--config', file, '--organization', 'Served', '--user', 'Root', '--public-key', key.apiPublicKey]));
+
+// makeSeal puts a seal into a folder that a passphrase opens, or two of three people:
+// files are those with their shares.
+export function makeSeal(folder, group) {
+  const passphrase = join(folder, 'passphrase');
+  writeFileSync(passphrase, randomBytes(16).toString('hex'), { mode: 0o600 });
+  execFileSync(binary, ['seal', 'init', '--seal', join(folder, 'seal.json'), '--passphrase', 'server', '--secret', `server=file:${passphrase}`, '--people', `${group}=2/3`, '--shares', folder]);
+  return { passphrase, files: [1, 2, 3].map((n) => join(folder, `${group}-${n}.txt`)) };
+}
+
+const underSeal = (more) => `masterKey: seal:seal.json\ntimeouts:\n  lameDuck: 0s\nseal:\n  ${more}\n`;
+
+// initSealed makes a seal in a place, and an organization whose root user has the key.
+export function initSealed(place, key) {
+  const { passphrase, files } = makeSeal(place.data, 'board');
+  return { files, ...init(writeConfig(place, underSeal(`secrets: {server: file:${passphrase}}`)), key) };
+}
+
+// startSealed runs `latchkey serve` in such a place, without the passphrase, and returns
+// when it is sealed. With http, shares are taken over HTTP.
+export async function startSealed(place, { http, port }) {
+  const file = writeConfig(place, underSeal(`http: ${http}`), port);
+  return launch(['serve', '--config', file], (output) => output.match(/the server is sealed.*?"address":"([^"]+)"/)?.[1].replace(/^/, 'http://'), 503);
 }
 
 // startServe runs `latchkey serve` with a config, after creating an organization
 // whose root user has the key. Its `dev` is what dev.json would hold of that.
 export async function startServe(place, config, key) {
-  const file = join(place.data, 'config.yaml');
-  const store = place.args[1] ?? 'sqlite:latchkey.db';
-  writeFileSync(file, `listen: 127.0.0.1:0\nstore: ${JSON.stringify(store)}\n${config}`, { mode: 0o600 });
-  const init = ['init', '--config', file, '--organization', 'Served', '--user', 'Root', '--public-key', key.apiPublicKey];
-  const { organizationId, userId } = JSON.parse(execFileSync(binary, init));
+  const file = writeConfig(place, config);
+  const { organizationId, userId } = init(file, key);
   const server = await launch(['serve', '--config', file], (output) => output.match(/"msg":"ready","address":"([^"]+)"/)?.[1]);
   const known = await fetch(`${server.baseUrl}/.well-known/latchkey.json`).then((reply) => reply.json());
   return { ...server, dev: { ...known, baseUrl: server.baseUrl, organizationId, userId } };

@@ -38,12 +38,26 @@ type Config struct {
 	// DevFolder is the data folder of `latchkey dev`, whose key the page may fetch
 	// with a one-time code; empty: there is none.
 	DevFolder string
+	// Sealed is set while the seal of the server is closed. The page then asks for
+	// shares, and for nothing else.
+	Sealed Shares
 }
+
+// Shares says whether people hand in their shares of the seal in the page.
+type Shares string
+
+// What a page of a sealed server tells people.
+const (
+	SharesTaken    Shares = "taken"
+	SharesOff      Shares = "off"      // the config does not allow it
+	SharesInsecure Shares = "insecure" // they would travel in the clear
+)
 
 // settings is what the page reads from its own head.
 type settings struct {
 	RelyingParty string `json:"rpId,omitempty"`
 	IdleSeconds  int    `json:"idleSeconds"`
+	Sealed       Shares `json:"sealed,omitempty"`
 }
 
 // Handler serves the console.
@@ -60,7 +74,7 @@ func New(c Config) (*Handler, error) {
 	if h.files, err = pages.Load(built, "dist"); err != nil {
 		return nil, err
 	}
-	h.page, err = pages.Render(h.files["index.html"], settings{RelyingParty: c.RelyingParty, IdleSeconds: int(c.Idle.Seconds())})
+	h.page, err = pages.Render(h.files["index.html"], settings{RelyingParty: c.RelyingParty, IdleSeconds: int(c.Idle.Seconds()), Sealed: c.Sealed})
 	if err != nil {
 		return nil, fmt.Errorf("the console: %w", err)
 	}

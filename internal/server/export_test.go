@@ -28,3 +28,9 @@ func (b *Bound) FramesAddress() net.Addr {
 	}
 	return b.frames.Addr()
 }
+
+// Port is that of the console, which is the interface's unless it has its own.
+func (b *Bound) Port() string {
+	_, port, _ := net.SplitHostPort(b.console.Addr().String()) // it is an address of ours
+	return port
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"latchkey/internal/console"
 	"latchkey/internal/keys/vault/sealfile"
 	"latchkey/internal/meter"
 )
@@ -49,13 +50,17 @@ func (b *Bound) Unseal(ctx context.Context, log *slog.Logger, waiting func()) (*
 	if !people {
 		return nil, fmt.Errorf("masterKey: %w", why)
 	}
-	log.Warn("the server is sealed: run latchkey unseal once for each share", "reason", why.Error(), "socket", b.config.Operator.Socket)
+	log.Warn("the server is sealed: run latchkey unseal once for each share", "address", b.listeners[0].Addr().String(), "reason", why.Error(), "socket", b.config.Operator.Socket)
 	waiting()
 	return b.wait(ctx, &sealed{gathering: gathering, log: log, opened: make(chan *sealfile.Opened, 1)})
 }
 
 // wait serves on all listeners until the seal is open.
 func (b *Bound) wait(ctx context.Context, s *sealed) (_ *sealfile.Opened, err error) {
+	pages, err := newPages(b.config, b.shares(b.console))
+	if err != nil {
+		return nil, err
+	}
 	var serving []*http.Server
 	var listening []paused
 	ended := make(chan error, len(b.listeners)+1)
@@ -70,9 +75,11 @@ func (b *Bound) wait(ctx context.Context, s *sealed) (_ *sealfile.Opened, err er
 		go func() { ended <- server.Serve(with) }()
 	}
 	for _, on := range b.listeners {
-		// Shares never travel in the clear.
-		safe := b.certificate != nil || on.Addr().(*net.TCPAddr).IP.IsLoopback()
-		serve(on, b.certificate != nil && on != b.metrics, s.handler(b.config.Seal.HTTP && safe && on != b.metrics))
+		handler := s.handler(b.shares(on) == console.SharesTaken)
+		if b.config.Console.Enabled && on == b.console {
+			handler = pages.Before(handler)
+		}
+		serve(on, b.certificate != nil && on != b.metrics, handler)
 	}
 	if b.operator != nil {
 		serve(b.operator, false, s.operator())
@@ -95,6 +102,18 @@ func (b *Bound) wait(ctx context.Context, s *sealed) (_ *sealfile.Opened, err er
 		opened = nil
 	}
 	return opened, err
+}
+
+// shares says whether a listener takes the shares of people. They never travel in the
+// clear.
+func (b *Bound) shares(on net.Listener) console.Shares {
+	switch {
+	case !b.config.Seal.HTTP || on == b.metrics:
+		return console.SharesOff
+	case b.certificate == nil && !on.Addr().(*net.TCPAddr).IP.IsLoopback():
+		return console.SharesInsecure
+	}
+	return console.SharesTaken
 }
 
 // sealed answers while the seal is closed.
@@ -167,7 +186,10 @@ func (s *sealed) handler(takesShares bool) http.Handler {
 				refuse(w, http.StatusBadRequest, 3, err.Error())
 				return
 			}
-			writeJSON(w, http.StatusOK, progress)
+			writeJSON(w, http.StatusOK, struct {
+				Unsealing
+				Repeated bool `json:"repeated,omitzero"`
+			}{progress, progress.Repeated})
 		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

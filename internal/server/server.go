@@ -222,9 +222,7 @@ func (s *Server) serveAll(b *Bound, handler http.Handler) error {
 		s.serve(s.encrypted(b.listeners[0]), handler)
 		return nil
 	}
-	pages, err := console.New(console.Config{
-		RelyingParty: s.config.Console.RelyingParty, Idle: s.config.Console.Idle, DevFolder: s.config.Dev.Folder,
-	})
+	pages, err := newPages(s.config, "")
 	if err != nil {
 		return err
 	}
@@ -233,6 +231,13 @@ func (s *Server) serveAll(b *Bound, handler http.Handler) error {
 	}
 	s.serve(s.encrypted(b.console), pages.Before(handler))
 	return nil
+}
+
+// newPages are those of the console; of a server that is sealed they say so.
+func newPages(c *config.Config, sealed console.Shares) (*console.Handler, error) {
+	return console.New(console.Config{
+		RelyingParty: c.Console.RelyingParty, Idle: c.Console.Idle, DevFolder: c.Dev.Folder, Sealed: sealed,
+	})
 }
 
 // serveFrames serves the frames on a listener of their own.

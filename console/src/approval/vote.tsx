@@ -1,6 +1,8 @@
 // The two buttons that decide. A vote stamps the fingerprint of the bytes that were
 // shown; there is no further question. Where a multi-factor policy asks for more, the
 // same stamp is a factor.
+import { lazy, Suspense } from 'preact/compat';
+
 import { type View } from '../client/interface';
 import { type Reading } from '../decode/read';
 import { lookNow } from '../feed/feed';
@@ -11,9 +13,12 @@ import { Failure, useAction } from '../ui/action';
 import { Button } from '../ui/parts';
 import { needsFactor, waits } from './waits';
 
+const CodeFactor = lazy(() => import('./code').then((m) => ({ default: m.CodeFactor })));
+
 export function Vote({ activity, reading, onVoted }: { activity: View; reading: Reading; onVoted?: () => void }) {
-  const cast = (operation: 'approve_activity' | 'reject_activity') => async () => {
-    const { activity: voted } = await decide(operation, { fingerprint: activity.fingerprint });
+  const cast = (operation: 'approve_activity' | 'reject_activity') => async () =>
+    settle(operation, (await decide(operation, { fingerprint: activity.fingerprint })).activity);
+  const settle = (operation: 'approve_activity' | 'reject_activity', voted: View) => {
     lookNow();
     onVoted?.();
     if (operation === 'approve_activity' && needsFactor(activity) && needsFactor(voted)) throw new Error(t.inbox.moreFactors);
@@ -32,6 +37,7 @@ export function Vote({ activity, reading, onVoted }: { activity: View; reading: 
         {!factor && <Button look="danger" onClick={() => void reject.run()} busy={reject.busy} disabled={busy}>{t.inbox.reject}</Button>}
         {reading.trusted && <Button look="primary" onClick={() => void approve.run()} busy={approve.busy} disabled={busy}>{factor ? t.inbox.confirm : t.inbox.approve}</Button>}
       </div>
+      {factor && reading.trusted && <Suspense fallback={null}><CodeFactor activity={activity} onStamped={(voted) => settle('approve_activity', voted)} /></Suspense>}
       <Failure action={approve} />
       <Failure action={reject} />
     </div>

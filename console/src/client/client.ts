@@ -7,6 +7,9 @@ import { type Activities, activityTypes, ownPaths, type Queries, type View } fro
 // away is set while the server does not answer.
 export const away = signal(false);
 
+// damaged is what this page was refused because what is stored is not what was written.
+export const damaged = signal<Array<{ path: string; message: string; at: number }>>([]);
+
 export interface FieldProblem {
   path: string;
   text: string;
@@ -32,16 +35,21 @@ interface ErrorBody {
   details?: Array<{ fieldViolations?: Array<{ field: string; description: string }> }>;
 }
 
+const integrity = 'INTEGRITY';
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // send asks until there is an answer, or gives up after some tries.
 async function send(path: string, request: RequestInit, tries: number): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     let reply: Response;
+    let refused: ErrorBody = {};
     try {
       reply = await fetch(path, { ...request, cache: 'no-store', redirect: 'error' });
-      // A gateway says so for a server that is not there; the server itself, that its database is not.
-      if (reply.status >= 502 && reply.status <= 504) throw new TypeError(String(reply.status));
+      if (!reply.ok) refused = (await reply.json().catch(() => ({}))) as ErrorBody;
+      // A gateway says so for a server that is not there; the server itself, that its database is
+      // not. That it does not trust its database does not pass by itself.
+      if (reply.status >= 502 && reply.status <= 504 && refused.turnkeyErrorCode !== integrity) throw new TypeError(String(reply.status));
     } catch (error) {
       away.value = true;
       if (attempt >= tries) throw error;
@@ -50,7 +58,8 @@ async function send(path: string, request: RequestInit, tries: number): Promise<
     }
     away.value = false;
     if (reply.ok) return reply;
-    const { message, turnkeyErrorCode, details } = (await reply.json().catch(() => ({}))) as ErrorBody;
+    const { message, turnkeyErrorCode, details } = refused;
+    if (turnkeyErrorCode === integrity) damaged.value = [{ path, message: message ?? '', at: Date.now() }, ...damaged.value].slice(0, 20);
     const fields = (details ?? []).flatMap((d) => d.fieldViolations ?? []).map((v) => ({ path: v.field, text: v.description }));
     throw new Refusal(reply.status, message ?? `${reply.status}`, turnkeyErrorCode ?? '', fields);
   }
@@ -113,4 +122,29 @@ export async function submit<K extends keyof Activities>(
 // fetchDevKey uses up the code of a development server's terminal.
 export function fetchDevKey(code: string): Promise<{ organizationId: string; apiPrivateKey: string }> {
   return post('/console/dev-key', JSON.stringify({ code }), undefined, 4) as Promise<{ organizationId: string; apiPrivateKey: string }>;
+}
+
+// Gathered says how many people have handed in their shares of the seal.
+export interface Gathered {
+  recipient: string;
+  have: number;
+  need: number;
+}
+
+async function readiness(): Promise<Gathered & { status?: string; message?: string }> {
+  const reply = await fetch('/readyz', { cache: 'no-store', redirect: 'error' });
+  return (await reply.json()) as Gathered & { status?: string; message?: string };
+}
+
+// gathered is undefined when the server is not sealed.
+export async function gathered(): Promise<Gathered | undefined> {
+  const { status, ...progress } = await readiness();
+  return status === 'sealed' ? progress : undefined;
+}
+
+// notReady is why the server carries out nothing, in its words; undefined if it does.
+export const notReady = (): Promise<string | undefined> => readiness().then(({ message }) => message);
+
+export function handIn(share: string): Promise<Gathered & { sealed: boolean; repeated?: boolean }> {
+  return post('/latchkey/v1/unseal', JSON.stringify({ share }), undefined, 1) as Promise<Gathered & { sealed: boolean; repeated?: boolean }>;
 }

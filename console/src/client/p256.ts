@@ -125,14 +125,22 @@ function derInteger(value: Uint8Array): number[] {
   return [0x02, digits.length, ...digits];
 }
 
-// stampWith is the header by which a key signs a body.
-export async function stampWith(key: KeyPair, body: string): Promise<[name: string, value: string]> {
+async function signature(key: KeyPair, body: string): Promise<string> {
   const raw = new Uint8Array(await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, key.privateKey, utf8(body)));
   const both = [...derInteger(raw.slice(0, 32)), ...derInteger(raw.slice(32))];
-  const stamp = {
-    publicKey: key.publicKey,
-    scheme: 'SIGNATURE_SCHEME_TK_API_P256',
-    signature: hex(Uint8Array.from([0x30, both.length, ...both])),
-  };
-  return ['X-Stamp', base64url(utf8(JSON.stringify(stamp)))];
+  return hex(Uint8Array.from([0x30, both.length, ...both]));
 }
+
+type Header = [name: string, value: string];
+
+const header = (name: string, stamp: Record<string, string>): Header => [name, base64url(utf8(JSON.stringify(stamp)))];
+
+// stampWith is the header by which a key signs a body.
+export const stampWith = async (key: KeyPair, body: string): Promise<Header> =>
+  header('X-Stamp', { publicKey: key.publicKey, scheme: 'SIGNATURE_SCHEME_TK_API_P256', signature: await signature(key, body) });
+
+// stampAttested is that of a key which a token of the server vouches for.
+export const stampAttested = async (key: KeyPair, token: string, body: string): Promise<Header> =>
+  header('X-Stamp-Attested', {
+    publicKeyAttestation: token, scheme: 'STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN', publicKey: key.publicKey, signature: await signature(key, body),
+  });

@@ -41,6 +41,7 @@ export function words(kind: string, p: Parameters, book: Book): string {
     case 'SIGN_TRANSACTION': return say.signTransaction;
     case 'EXPORT_WALLET': return say.exportWallet(book.wallets.get(String(p.walletId)) ?? '');
     case 'UPDATE_WALLET': return say.renameWallet(text(p, 'walletName'));
+    case 'CREATE_SMART_CONTRACT_INTERFACE': return say.createInterface(text(p, 'label'));
     case 'STAMP_LOGIN': return say.login;
     default: return humanize(kind);
   }

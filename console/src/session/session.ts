@@ -49,6 +49,15 @@ async function guarded<T>(work: Promise<T>): Promise<T> {
 
 type WithoutOrganization<T> = T extends { organizationId: string } ? Omit<T, 'organizationId'> : T;
 
+// Asker is who asks for a code: someone who is signed in, or is about to be.
+export interface Asker {
+  organizationId: string;
+  userId: string;
+  stamper: Stamper;
+}
+
+export const asSelf = (): Asker => ({ organizationId: organizationId.value, userId: current().userId, stamper: stamperOf(current()) });
+
 // ask reads from the organization that is looked at.
 export const ask = <K extends keyof Queries>(name: K, request: WithoutOrganization<Queries[K]['request']>, tries?: number) =>
   guarded(
@@ -95,12 +104,19 @@ export async function signInWithPasskey(organization: string): Promise<PendingLo
   return enterUnlessPending({ key, activity });
 }
 
-// confirmLogin gives a further factor: 64 hex digits of an API key, or a passkey.
-export async function confirmLogin(pending: PendingLogin, digits?: string): Promise<PendingLogin | undefined> {
-  const factor = digits === undefined ? stampWithPasskey : stamperOf(await keyOf(digits));
-  const { activity } = await submitTo('approve_activity', pending.activity.organizationId, { fingerprint: pending.activity.fingerprint }, factor);
+// confirm gives a further factor for an activity. It is no sign of a session that has ended
+// when that is refused.
+export const confirm = ({ organizationId: of, fingerprint }: View, factor: Stamper): Promise<Submitted<'approve_activity'>> =>
+  submitTo('approve_activity', of, { fingerprint }, factor);
+
+// confirmLogin gives a further factor for a login.
+export async function confirmLogin(pending: PendingLogin, factor: Stamper): Promise<PendingLogin | undefined> {
+  const { activity } = await confirm(pending.activity, factor);
   return enterUnlessPending({ key: pending.key, activity });
 }
+
+// stamperOfKey takes 64 hex digits; they are forgotten when this returns.
+export const stamperOfKey = async (digits: string): Promise<Stamper> => stamperOf(await keyOf(digits));
 
 async function enterUnlessPending(pending: PendingLogin): Promise<PendingLogin | undefined> {
   if (pending.activity.status === 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED') return pending;

@@ -122,6 +122,7 @@ export const approval = {
     addKey: (name: string) => `Add an API key for ${name}`,
     addPasskey: (name: string) => `Add a passkey for ${name}`,
     updateQuorum: (n: number, names: string) => `Let ${n} of ${shown(names)} be the root quorum`,
+    createInterface: (name: string) => `Add the interface of contract ${name}`,
     signMessage: 'Sign a message',
     signRaw: 'Sign a raw payload',
     signTransaction: 'Sign a transaction',

@@ -1,5 +1,5 @@
 // Coming in and going out.
-import { shown } from './forms';
+import { plural, shown } from './forms';
 
 export const entry = {
   session: {
@@ -34,7 +34,7 @@ export const entry = {
     otherCurve: (curve: string) => `This is a key of the curve ${curve}. The console signs with P-256 keys; use a passkey, or a P-256 key.`,
     badFile: 'This file holds no key. Use dev.json, a key file of latchkey keygen, or a private key of the command line client.',
     factorTitle: 'One more factor',
-    factorAbout: 'A multi-factor policy asks for another credential for this sign-in. Codes by mail or SMS and logins at an issuer cannot be given here; sign in with an API key if the policy asks for one of those.',
+    factorAbout: 'A multi-factor policy asks for another credential for this sign-in. A login at an issuer cannot be given here; sign in with an API key if the policy asks for one.',
     factorHint: '64 hex digits of a P-256 key. It is used once and not kept.',
     otherPasskey: 'Confirm with another passkey',
     withOtherKey: 'Confirm with an API key',
@@ -50,5 +50,27 @@ export const entry = {
     defaultName: 'My passkey',
     register: 'Register a passkey',
     expired: 'This link is no longer valid. It was used, or it has expired; ask for another one.',
+  },
+
+  unseal: {
+    title: 'The server is sealed',
+    about: 'It has started, and cannot open its keys by itself. People who hold shares of its seal let it go on; until then it answers no request.',
+    have: (have: number, need: number) => `${have} of ${need} ${plural(need, 'share', 'shares')}`,
+    of: (recipient: string) => `of the group ${shown(recipient)}`,
+    share: 'Your share',
+    shareHint: '28 words, or the text of its QR code, which begins with lkshare1. It goes to the server alone, and is forgotten there after 15 minutes if too few others come.',
+    show: 'Show what I type',
+    file: 'Choose a file',
+    handIn: 'Hand in the share',
+    taken: 'Your share was taken. It is no longer in this page.',
+    repeated: 'This share had been handed in before. Another person’s is needed.',
+    opening: 'Enough shares have come. The server starts, and you can sign in in a moment.',
+    off: 'This server takes no shares in a browser.',
+    insecure: 'This server takes no shares here: the connection is not encrypted.',
+    command: 'Each person runs this on the machine of the server, with its config, and types the share there:',
+    needsSetting: 'To hand in shares in this page, the operator sets seal.http: true in the config before the server is started.',
+    needsTLS: 'To hand in shares in this page, the server needs a certificate (tls), or the page must be opened on the server’s own machine, where it listens on loopback.',
+    banner: 'The server is sealed, and waits for people with shares.',
+    openPage: 'Open the page for shares',
   },
 };

@@ -76,6 +76,23 @@ export const people = {
     removeAbout: 'From then on the steps of this policy are no longer asked for. The user has to meet them once more for this.',
   },
 
+  codes: {
+    withCode: 'Confirm with a code by mail or SMS',
+    by: 'How the code is sent',
+    kinds: { AUTHENTICATION_TYPE_EMAIL_OTP: 'by mail', AUTHENTICATION_TYPE_SMS_OTP: 'by SMS' },
+    contacts: { AUTHENTICATION_TYPE_EMAIL_OTP: 'E-mail address', AUTHENTICATION_TYPE_SMS_OTP: 'Phone number' },
+    noContact: (what: string) => `A code would be a factor too, and nothing is on record to send it to (${what.toLowerCase()}).`,
+    send: (how: string, contact: string) => (contact ? `Send a code ${how} to ${shown(contact)}` : `Send a code ${how}`),
+    sent: (contact: string) => `A code was sent to ${shown(contact)}. It is good for five minutes.`,
+    code: 'Code',
+    confirm: 'Confirm with the code',
+    another: 'Send another code',
+    prompts: 'Sending the code, and using it, are each signed by your passkey.',
+    waits: 'Sending a code has to be approved by others here, so it cannot be a factor in this page.',
+    circular: 'The multi-factor policy asks for its factors also when a code is to be sent, so no code can be asked for. Its condition must leave out activity.resource == ‘OTP’.',
+    notAllowed: 'A policy must let you ask for codes, with a condition such as activity.resource == ‘OTP’.',
+  },
+
   suborgs: {
     by: 'Search by',
     exactly: 'Exactly this',
@@ -93,6 +110,18 @@ export const people = {
 
   organization: {
     features: 'Features',
+    switches: {
+      FEATURE_NAME_EMAIL_AUTH: { name: 'Credentials by mail', about: 'A credential for a user can be sent to the e-mail address that is on record.' },
+      FEATURE_NAME_EMAIL_RECOVERY: { name: 'Recovery by mail', about: 'Users who lost their passkeys register another one by a mail.' },
+      FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY: { name: 'Recovery by mail for root users', about: 'The same for members of the root quorum: who reads their mail may then do what they may.' },
+      FEATURE_NAME_OTP_EMAIL_AUTH: { name: 'Codes by mail', about: 'A code that was sent to the e-mail address of a user logs that user in, or is a further factor.' },
+      FEATURE_NAME_SMS_AUTH: { name: 'Codes by SMS', about: 'A code that was sent to the phone number of a user logs that user in, or is a further factor.' },
+      FEATURE_NAME_SESSIONS_ADD_NO_CREDENTIALS: { name: 'Sessions add no credentials', about: 'What a session signs cannot add a credential: who steals one cannot stay.' },
+    },
+    turnOn: 'Turn on',
+    turnOff: 'Turn off',
+    turn: (on: boolean, name: string) => `Turn ${on ? 'on' : 'off'} “${name}”`,
+    factors: (n: number, of: number) => `${n === 0 ? 'No user has' : `${n} of ${of} ${plural(of, 'user has', 'users have')}`} a multi-factor policy. It is made on the page of the user.`,
     origins: 'Origins of passkeys',
     originsHint: 'Pages whose passkeys are accepted, separated by commas. Empty: all. The origin of this console, as the server’s config has it, is always accepted.',
     name: 'Organization name',
@@ -113,5 +142,30 @@ export const people = {
     threshold: 'How many must agree',
     changeQuorum: 'Change the root quorum',
     quorumWarning: (n: number, names: string) => `From then on ${n} of ${shown(names) || 'no one'} together may do everything, and no one else can change that. If they lose their credentials, the organization is lost.`,
+  },
+
+  contracts: {
+    title: 'Contract interfaces',
+    about: 'By the interface of a contract, policies and approvers read what a call does. The newest of an address counts.',
+    none: 'No contract interface yet: calls are read only where a standard fixes them.',
+    create: 'Add contract interface',
+    label: 'Contract name',
+    kind: 'Kind of contract',
+    kinds: { SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM: 'Ethereum', SMART_CONTRACT_INTERFACE_TYPE_SOLANA: 'Solana' },
+    address: 'Address of the contract',
+    strangeAddress: (kind: string) => `This does not look like an address of ${kind}. Calls are found by the address as it stands here.`,
+    text: { SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM: 'ABI', SMART_CONTRACT_INTERFACE_TYPE_SOLANA: 'IDL' },
+    textHint: {
+      SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM: 'The JSON array of functions that a compiler or a block explorer gives.',
+      SMART_CONTRACT_INTERFACE_TYPE_SOLANA: 'The JSON that Anchor makes of a program.',
+    },
+    read: (n: number) => (n === 0 ? 'No function can be read in it yet.' : `${n} ${plural(n, 'function', 'functions')} can be read in it.`),
+    functions: (n: number) => `${n} ${plural(n, 'function', 'functions')}`,
+    file: 'Choose a file',
+    decimals: 'Decimals, of a token',
+    decimalsHint: 'How many decimal places its amounts have, from 0 to 255. Approvers see amounts in its unit; take the number from the contract itself.',
+    symbol: 'Symbol, of a token',
+    unit: (symbol: string, decimals: string) => (symbol ? `${shown(symbol)}, ${decimals} decimals` : `${decimals} decimals`),
+    removeAbout: 'From then on calls of this contract are read by an older interface of it, or not at all, and policies that read their arguments no longer allow them.',
   },
 };

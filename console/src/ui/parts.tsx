@@ -99,13 +99,17 @@ interface FieldProps {
   problem?: string;
   type?: 'text' | 'password' | 'search' | 'date' | 'number' | 'email';
   area?: boolean;
+  // What is typed in an area is not readable. A password field would be offered to be
+  // kept by the browser.
+  covered?: boolean;
   options?: Array<[value: string, label: string]>;
   required?: boolean;
+  numeric?: boolean; // a phone shows its digits
   autocomplete?: string;
   placeholder?: string;
 }
 
-export function Field({ label, value, onInput, hint, problem, type = 'text', area, options, required, autocomplete = 'off', placeholder }: FieldProps) {
+export function Field({ label, value, onInput, hint, problem, type = 'text', area, covered, options, required, numeric, autocomplete = 'off', placeholder }: FieldProps) {
   const id = useId();
   const common = {
     id, required, value, placeholder,
@@ -121,9 +125,9 @@ export function Field({ label, value, onInput, hint, problem, type = 'text', are
           {options.map(([v, text]) => <option key={v} value={v}>{text}</option>)}
         </select>
       ) : area ? (
-        <textarea {...common} rows={4} spellcheck={false} />
+        <textarea {...common} class={covered ? 'covered' : undefined} rows={4} spellcheck={false} autocomplete={autocomplete} autocapitalize="none" />
       ) : (
-        <input {...common} type={type as 'text'} autocomplete={autocomplete} spellcheck={false} />
+        <input {...common} type={type as 'text'} inputMode={numeric ? 'numeric' : undefined} autocomplete={autocomplete} spellcheck={false} />
       )}
       {(problem || hint) && <div id={`${id}-more`} class={problem ? 'problem' : 'hint'}>{problem ?? hint}</div>}
     </div>

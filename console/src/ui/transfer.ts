@@ -9,11 +9,14 @@ import { act, decide, organizationId, session } from '../session/session';
 import { t } from '../text';
 import { report } from './outcome';
 
+const me = () => ({ organizationId: organizationId.value, userId: session.value!.userId });
+
 const waits = () => new Refusal(409, t.transfer.waits, '', []);
 
-async function sealFor(importBundle: string, plain: Uint8Array<ArrayBuffer>): Promise<string> {
-  const target = await openBundle<Target>(importBundle, organizationId.value);
-  if (target.userId !== session.value?.userId) throw new Error(t.transfer.otherUser);
+// sealFor encrypts to the key that the server made for a user of an organization.
+export async function sealFor(of: { organizationId: string; userId: string }, bundle: string, plain: Uint8Array<ArrayBuffer>): Promise<string> {
+  const target = await openBundle<Target>(bundle, of.organizationId);
+  if (target.userId !== of.userId) throw new Error(t.transfer.otherUser);
   return JSON.stringify(await seal(fromHex(target.targetPublic)!, plain));
 }
 
@@ -21,7 +24,7 @@ export async function importWallet(walletName: string, words: string, accounts: 
   const userId = session.value!.userId;
   const { result } = await act('init_import_wallet', { userId });
   if (!result) throw waits();
-  const encryptedBundle = await sealFor(result.importBundle, utf8(words.trim().split(/\s+/).join(' ')));
+  const encryptedBundle = await sealFor(me(), result.importBundle, utf8(words.trim().split(/\s+/).join(' ')));
   report(await decide('import_wallet', { userId, walletName, encryptedBundle, accounts }));
 }
 
@@ -33,7 +36,7 @@ export async function importKey(privateKeyName: string, digits: string, curve: I
   const userId = session.value!.userId;
   const { result } = await act('init_import_private_key', { userId });
   if (!result) throw waits();
-  report(await decide('import_private_key', { userId, privateKeyName, encryptedBundle: await sealFor(result.importBundle, key), curve, addressFormats: [format] }));
+  report(await decide('import_private_key', { userId, privateKeyName, encryptedBundle: await sealFor(me(), result.importBundle, key), curve, addressFormats: [format] }));
 }
 
 export type Exported = { kind: 'wallet' | 'key'; id: string };

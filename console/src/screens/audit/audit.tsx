@@ -1,6 +1,8 @@
 // The log: how far it is, who signed that, and whether a receipt holds.
 import { useState } from 'preact/hooks';
 
+import { hex } from '../../client/bytes';
+import { damaged, notReady } from '../../client/client';
 import { ProvenReceipt } from '../../log/proven';
 import { newestCheckpoint, publishedKeys } from '../../log/published';
 import { parseReceipt, type Proven, verifyReceipt } from '../../log/receipt';
@@ -8,14 +10,14 @@ import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';
 import { DropFile } from '../../ui/file';
 import { useLive } from '../../ui/live';
-import { Button, Copy, Field, Heading, Loading, Notice } from '../../ui/parts';
-import { hex } from '../../client/bytes';
+import { Button, Copy, Field, Heading, Loading, Notice, Time } from '../../ui/parts';
 
 export const Audit = () => (
   <main id="content">
     <Heading title={t.nav.audit} />
     <div class="stack">
       <Head />
+      <Integrity />
       <Verify />
     </div>
   </main>
@@ -39,8 +41,8 @@ function Head() {
             <dd>{data.size.toLocaleString('en')}</dd>
             <dt>{t.audit.root}</dt>
             <dd><code>{hex(data.root)}</code><Copy text={hex(data.root)} what={t.audit.root} /></dd>
-            <dt>{t.receipt.signers}</dt>
-            <dd>{data.signers.map((name) => <div key={name}><code>{name}</code></div>)}</dd>
+            <dt>{t.audit.witnesses}</dt>
+            <dd><Witnesses names={data.signers.filter((name) => name !== data.origin)} /></dd>
             <dt>{t.audit.keys}</dt>
             <dd>
               {data.keys.flatMap((k) => k.verifierKeys).map((key) => (
@@ -50,6 +52,34 @@ function Head() {
           </dl>
         </>
       )}
+    </section>
+  );
+}
+
+const Witnesses = ({ names }: { names: string[] }) => (
+  <>
+    {names.map((name) => <div key={name}><code>{name}</code></div>)}
+    <span class="muted small">{names.length > 0 ? t.audit.cosigned : t.audit.notCosigned}</span>
+  </>
+);
+
+// Integrity is what the server, and the requests of this page, have found wrong in the database.
+function Integrity() {
+  const { data, error } = useLive(async () => ({ why: await notReady() }), [], 'often');
+  return (
+    <section class="card stack">
+      <h2>{t.audit.integrity}</h2>
+      {error && <Notice tone="caution" role="alert">{error}</Notice>}
+      {data?.why && <Notice tone="danger" role="alert">{data.why}</Notice>}
+      {data && !data.why && damaged.value.length === 0 && <Notice tone="good">{t.audit.sound}</Notice>}
+      {damaged.value.length > 0 && (
+        <ul class="stack tight">
+          {damaged.value.map((d) => (
+            <li key={d.at}><Notice tone="danger">{d.message}<br /><code>{d.path}</code> · <Time at={{ seconds: String(d.at / 1000) }} /></Notice></li>
+          ))}
+        </ul>
+      )}
+      <p class="muted small">{t.audit.integrityMore}</p>
     </section>
   );
 }

@@ -1,7 +1,8 @@
 // The organization itself: its name, its features, and what can shut people out.
 import { useState } from 'preact/hooks';
 
-import { type Configs, type User } from '../../client/interface';
+import { type Activities, type Configs, type User } from '../../client/interface';
+import { address } from '../../router';
 import { ask, decide, organizationId, readOnly, session, visiting } from '../../session/session';
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';
@@ -10,6 +11,7 @@ import { useLive } from '../../ui/live';
 import { Outcome, report } from '../../ui/outcome';
 import { Badge, Button, Field, Heading, Id, Loading, Notice } from '../../ui/parts';
 import { Allowlist } from './allowlist';
+import { Contracts } from './contracts';
 
 const readAll = async () => {
   const [configs, users] = await Promise.all([ask('get_organization_configs', {}), ask('list_users', {})]);
@@ -26,7 +28,9 @@ export function Organization() {
         {error && <Notice tone="danger" role="alert">{error}</Notice>}
         {!data && !error && <Loading />}
         <Name />
-        {data && <Features configs={data.configs} onDone={again} />}
+        {data && <Features key={JSON.stringify(data.configs.features)} configs={data.configs} onDone={again} />}
+        <Contracts />
+        {data && <Factors users={data.users} />}
         <div>
           <h2>{t.organization.danger}</h2>
           <p class="muted">{t.organization.dangerAbout}</p>
@@ -61,28 +65,77 @@ function Name() {
   );
 }
 
-type Feature = 'FEATURE_NAME_WEBAUTHN_ORIGINS';
+type Feature = Activities['set_organization_feature']['parameters']['name'];
+
+const origins: Feature = 'FEATURE_NAME_WEBAUTHN_ORIGINS';
+const switches = Object.keys(t.organization.switches) as Array<keyof typeof t.organization.switches>;
+
+// Features with a value, such as the auth proxy, are set where they belong.
+const wordOf = (name: string) => name.replace('FEATURE_NAME_', '').replaceAll('_', ' ').toLowerCase();
 
 function Features({ configs, onDone }: { configs: Configs; onDone: () => void }) {
-  const origins = configs.features.find((f) => f.name === 'FEATURE_NAME_WEBAUTHN_ORIGINS')?.value ?? '';
-  const [next, setNext] = useState(origins);
+  const valueOf = (name: Feature) => configs.features.find((f) => f.name === name)?.value;
+  const now = valueOf(origins) ?? '';
+  const [next, setNext] = useState(now);
+  const [turning, setTurning] = useState<(typeof switches)[number]>();
   const set = useAction(async () => {
-    const name: Feature = 'FEATURE_NAME_WEBAUTHN_ORIGINS';
-    report(next.trim() ? await decide('set_organization_feature', { name, value: next.trim() }) : await decide('remove_organization_feature', { name }));
+    report(next.trim() ? await decide('set_organization_feature', { name: origins, value: next.trim() }) : await decide('remove_organization_feature', { name: origins }));
     onDone();
   });
+  const others = configs.features.map((f) => f.name ?? '').filter((name) => !(switches as string[]).includes(name));
+  const on = (name: Feature) => valueOf(name) !== undefined;
   return (
     <section class="card stack">
       <h2>{t.organization.features}</h2>
-      <ul class="row">
-        {configs.features.map((f) => <li key={f.name}><Badge tone="good">{(f.name ?? '').replace('FEATURE_NAME_', '').replaceAll('_', ' ').toLowerCase()}</Badge></li>)}
+      <ul class="accounts">
+        {switches.map((name) => (
+          <li key={name}>
+            <div>
+              <div class="row"><strong>{t.organization.switches[name].name}</strong> <Badge tone={on(name) ? 'good' : undefined}>{on(name) ? t.organization.on : t.organization.off}</Badge></div>
+              <div class="muted small">{t.organization.switches[name].about}</div>
+            </div>
+            {!readOnly.value && <Button look="small" label={t.organization.turn(!on(name), t.organization.switches[name].name)} onClick={() => setTurning(name)}>{on(name) ? t.organization.turnOff : t.organization.turnOn}</Button>}
+          </li>
+        ))}
       </ul>
+      {others.length > 0 && <ul class="row">{others.map((name) => <li key={name}><Badge tone="good">{wordOf(name)}</Badge></li>)}</ul>}
       {!readOnly.value && (
         <form class="stack" onSubmit={(e) => { e.preventDefault(); void set.run(); }}>
           <Field label={t.organization.origins} value={next} onInput={setNext} hint={t.organization.originsHint} problem={set.problem('value')} />
           <Failure action={set} />
-          <div><Button submit busy={set.busy} disabled={next.trim() === origins}>{t.save}</Button></div>
+          <div><Button submit busy={set.busy} disabled={next.trim() === now}>{t.save}</Button></div>
         </form>
+      )}
+      {turning && (
+        <Confirm title={t.organization.turn(!on(turning), t.organization.switches[turning].name)} yes={on(turning) ? t.organization.turnOff : t.organization.turnOn} onClose={() => setTurning(undefined)} work={async () => {
+          report(on(turning) ? await decide('remove_organization_feature', { name: turning }) : await decide('set_organization_feature', { name: turning, value: 'true' }));
+          onDone();
+        }}>
+          <p>{t.organization.switches[turning].about}</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+// Multi-factor policies belong to users; who has none is seen here.
+function Factors({ users }: { users: User[] }) {
+  const guarded = users.filter((u) => u.mfaPolicies.length > 0);
+  return (
+    <section class="card stack">
+      <div>
+        <h2>{t.factors.title}</h2>
+        <p class="muted">{t.organization.factors(guarded.length, users.length)}</p>
+      </div>
+      {guarded.length > 0 && (
+        <ul class="accounts">
+          {guarded.map((u) => (
+            <li key={u.userId}>
+              <a href={address(`users/${u.userId}`)}><bdi>{u.userName}</bdi></a>
+              <span class="row">{u.mfaPolicies.map((p) => <Badge key={p.mfaPolicyId}><bdi>{p.mfaPolicyName}</bdi></Badge>)}</span>
+            </li>
+          ))}
+        </ul>
       )}
     </section>
   );

@@ -1,15 +1,17 @@
 // The way in: a passkey, or an API key.
+import { lazy, Suspense } from 'preact/compat';
 import { useState } from 'preact/hooks';
 
-import { Refusal } from '../../client/client';
-import { passkeysWork } from '../../session/passkey';
+import { codeKinds } from '../../approval/waits';
+import { Refusal, type Stamper } from '../../client/client';
+import { passkeysWork, stampWithPasskey } from '../../session/passkey';
 import { parseKey } from '../../session/keyfile';
-import { adding, confirmLogin, locked, type PendingLogin, rememberedOrganization, signInWithKey, signInWithPasskey } from '../../session/session';
+import { adding, confirmLogin, locked, type PendingLogin, rememberedOrganization, signInWithKey, signInWithPasskey, stamperOfKey } from '../../session/session';
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';
 import { Brand } from '../../ui/brand';
 import { DropFile } from '../../ui/file';
-import { Button, Field, Notice } from '../../ui/parts';
+import { Button, Field, Loading, Notice } from '../../ui/parts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -67,15 +69,19 @@ export function SignIn({ notice }: { notice?: string }) {
   );
 }
 
+const Code = lazy(() => import('../../approval/code').then((m) => ({ default: m.Code })));
+
 // Factor asks for what a multi-factor policy wants beside the passkey.
 function Factor({ pending, onCancel }: { pending: PendingLogin; onCancel: () => void }) {
   const [key, setKey] = useState('');
-  const give = async (digits?: string) => {
-    if (await confirmLogin(pending, digits)) throw new Error(t.signIn.moreFactors);
+  const [coding, setCoding] = useState(false);
+  const give = async (factor: Stamper) => {
+    if (await confirmLogin(pending, factor)) throw new Error(t.signIn.moreFactors);
   };
-  const passkey = useAction(() => give());
-  const withKey = useAction(() => give(parseKey(key).digits));
+  const passkey = useAction(() => give(stampWithPasskey));
+  const withKey = useAction(async () => give(await stamperOfKey(parseKey(key).digits)));
   const busy = passkey.busy || withKey.busy;
+  const { organizationId, votes } = pending.activity;
   return (
     <div class="way-in">
       <main id="content">
@@ -91,6 +97,12 @@ function Factor({ pending, onCancel }: { pending: PendingLogin; onCancel: () => 
           <div class="or">{t.signIn.or}</div>
           <Button busy={passkey.busy} disabled={busy} onClick={() => void passkey.run()}>{t.signIn.otherPasskey}</Button>
           <Failure action={passkey} />
+          <div class="or">{t.signIn.or}</div>
+          {coding ? (
+            <Suspense fallback={<Loading />}>
+              <Code asker={() => ({ organizationId, userId: votes[0].userId, stamper: stampWithPasskey })} kinds={codeKinds} hint={t.codes.prompts} onStamp={give} />
+            </Suspense>
+          ) : <Button onClick={() => setCoding(true)}>{t.codes.withCode}</Button>}
           <Button look="quiet" onClick={onCancel}>{t.cancel}</Button>
         </div>
       </main>

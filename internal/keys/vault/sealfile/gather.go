@@ -33,6 +33,8 @@ type Progress struct {
 	Recipient string `json:"recipient"`
 	Have      int    `json:"have"`
 	Need      int    `json:"need"`
+	// Repeated is set if the share that was given last had come before.
+	Repeated bool `json:"-"`
 }
 
 // Gather begins to collect shares. ok is false if no group of people is a recipient.
@@ -89,11 +91,13 @@ func (g *Gathering) Add(text []byte) (opened *Opened, p Progress, err error) {
 		kept = map[byte]arrived{}
 		g.have[r.Name] = kept
 	}
-	if old, again := kept[given.index]; again {
+	old, repeated := kept[given.index]
+	if repeated {
 		old.value.Wipe()
 	}
 	kept[given.index] = arrived{given.value, g.now()}
 	p = g.progress(r)
+	p.Repeated = repeated
 	if p.Have < p.Need {
 		return nil, p, nil
 	}
