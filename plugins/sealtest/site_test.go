@@ -62,10 +62,11 @@ func (s *site) read(name string) string {
 	return string(text)
 }
 
-// command is latchkey with arguments.
+// command is latchkey with arguments, and with the variable by which age prints what it
+// says to plugins.
 func (s *site) command(arguments ...string) *exec.Cmd {
 	command := exec.Command(filepath.Join(s.bin, "latchkey"), arguments...)
-	command.Dir, command.Env = s.dir, append(os.Environ(), s.env...)
+	command.Dir, command.Env = s.dir, append(append(os.Environ(), "AGEDEBUG=plugin"), s.env...)
 	return command
 }
 
@@ -83,6 +84,9 @@ func (s *site) tell(input string, arguments ...string) (said string, ok bool) {
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
 		s.Fatal(err)
+	}
+	if strings.Contains(string(out), "-> wrap-file-key") || strings.Contains(string(out), "-> recipient-stanza") {
+		s.Errorf("latchkey %s prints what is said to plugins", strings.Join(arguments, " "))
 	}
 	return string(out), err == nil
 }

@@ -20,6 +20,8 @@ const libexec = "/usr/libexec/latchkey"
 // beside the program, then where packages put them, then in PATH.
 func pluginUI() *plugin.ClientUI {
 	findPlugins()
+	// It would have age print all that it says to a plugin, PINs and keys included.
+	_ = os.Unsetenv("AGEDEBUG") // never fails for such a name
 	return &plugin.ClientUI{
 		DisplayMessage: func(name, message string) error {
 			fmt.Fprintf(os.Stderr, "latchkey: age-plugin-%s: %s\n", name, message)
