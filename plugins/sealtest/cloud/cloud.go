@@ -104,16 +104,14 @@ func (s *Service) state(key string) (Trouble, []material) {
 // Environment is what the libraries need to find the services and to log in: files has
 // their contents by name, in folder.
 func (s *Service) Environment(folder string) (variables []string, files map[string]string) {
-	return []string{
+	variables = []string{
 		"SSL_CERT_FILE=" + folder + "/ca.pem", "AWS_CA_BUNDLE=" + folder + "/ca.pem",
 		"AWS_ACCESS_KEY_ID=" + accessKey, "AWS_SECRET_ACCESS_KEY=" + Secret, "AWS_ENDPOINT_URL_KMS=" + s.server.URL, "AWS_MAX_ATTEMPTS=1",
 		"GOOGLE_APPLICATION_CREDENTIALS=" + folder + "/robot.json", "CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS=" + s.server.URL,
 		// The vault of Azure has its own name: a proxy leads here.
 		"IDENTITY_ENDPOINT=" + s.server.URL + "/identity", "IDENTITY_HEADER=" + Secret, "HTTPS_PROXY=" + s.proxy.URL,
-	}, map[string]string{
-		"ca.pem":     string(s.ca),
-		"robot.json": s.account(),
 	}
+	return variables, map[string]string{"ca.pem": string(s.ca), "robot.json": s.account()}
 }
 
 // Secret is in the credentials of all clouds.
