@@ -128,6 +128,9 @@ func (s *sealed) operator() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+operatorUnseal, func(w http.ResponseWriter, r *http.Request) {
 		progress, err := s.take(r)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", s.gathering.Path(), err)
+		}
 		operatorReply(w, progress, err)
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
@@ -172,7 +175,7 @@ func (s *sealed) handler(takesShares bool) http.Handler {
 		}{"sealed", s.gathering.Progress()})
 	})
 	if takesShares {
-		// Five tries a minute, whoever makes them.
+		// Five tries a minute, by all together.
 		tries := meter.New(time.Minute, time.Now)
 		tries.SetMost(5)
 		mux.HandleFunc("POST "+unsealPath, func(w http.ResponseWriter, r *http.Request) {

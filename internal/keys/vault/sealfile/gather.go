@@ -70,8 +70,12 @@ func (g *Gathering) progress(r *recipient) Progress {
 	return Progress{Recipient: r.Name, Have: len(g.have[r.Name]), Need: r.people.Threshold}
 }
 
+// Path is where the seal is.
+func (g *Gathering) Path() string { return g.seal.path }
+
 // Add takes a share, which it wipes. With the last one that is needed it opens the
-// seal; opened is nil before. A share that was given already changes nothing.
+// seal; opened is nil before. A share that was given already changes nothing. Errors do
+// not say where the seal is: they may be for strangers.
 func (g *Gathering) Add(text []byte) (opened *Opened, p Progress, err error) {
 	defer clear(text)
 	g.mu.Lock()
@@ -113,14 +117,14 @@ func (g *Gathering) place(given *share) (*recipient, error) {
 			continue
 		}
 		if given.index < 1 || int(given.index) > len(r.people.Checks) {
-			return nil, fmt.Errorf("%s, recipient %q: it has %d shares, and this is number %d", g.seal.path, r.Name, len(r.people.Checks), given.index)
+			return nil, fmt.Errorf("recipient %q: it has %d shares, and this is number %d", r.Name, len(r.people.Checks), given.index)
 		}
 		if subtle.ConstantTimeCompare([]byte(r.people.Checks[given.index-1]), []byte(given.check())) != 1 {
-			return nil, fmt.Errorf("%s, recipient %q: share %d is wrong: it is not the one that was handed out", g.seal.path, r.Name, given.index)
+			return nil, fmt.Errorf("recipient %q: share %d is wrong: it is not the one that was handed out", r.Name, given.index)
 		}
 		return r, nil
 	}
-	return nil, fmt.Errorf("%s: the share is of group %s, which is none of this seal: it is of another one, or its group was removed", g.seal.path, groupName(given.group))
+	return nil, fmt.Errorf("the share is of group %s, which is none of this seal: it is of another one, or its group was removed", groupName(given.group))
 }
 
 // open puts the shares of a group together.
