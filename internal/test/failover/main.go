@@ -136,7 +136,7 @@ func (t *failover) startServers(ctx context.Context) error {
 			return err
 		}
 	}
-	t.load = trial.NewLoad(t.servers, parent, 150*time.Millisecond)
+	t.load = trial.NewLoad(t.servers, parent, 150*time.Millisecond, os.Stdout)
 	return nil
 }
 

@@ -103,7 +103,7 @@ func (p *powerloss) begin(ctx context.Context, mount string) (err error) {
 	if err != nil {
 		return err
 	}
-	p.load = trial.NewLoad([]*trial.Server{p.server}, parent, 0)
+	p.load = trial.NewLoad([]*trial.Server{p.server}, parent, 0, os.Stdout)
 	return p.serve()
 }
 

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 // ledger is what clients were told. It is kept here, outside of servers and database,
 // and what they have is compared with it.
 type ledger struct {
+	out           io.Writer // is told of violations
 	mu            sync.Mutex
 	organizations []*organization
 	revoked       []Key
@@ -170,7 +172,7 @@ func (l *ledger) violation(count func(*counts), format string, arguments ...any)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	count(&l.counts)
-	fmt.Println("VIOLATION:", text)
+	fmt.Fprintln(l.out, "VIOLATION:", text)
 }
 
 func lost(c *counts)     { c.lost++ }
@@ -248,14 +250,14 @@ func (l *ledger) Sum() string {
 // Report is the same as a table. It is an error if there was a violation.
 func (l *ledger) Report() error {
 	c := l.now()
-	fmt.Printf("writes acknowledged    %d\n", c.acknowledged)
-	fmt.Printf("writes in doubt        %d, of which %d were not sent again\n", c.doubted, c.abandoned)
-	fmt.Printf("keys revoked           %d, tried %d times, %d writes with them refused\n", c.revoked, c.probes, c.refused)
-	fmt.Printf("reads                  %d\n", c.reads)
-	fmt.Printf("lost                   %d\n", c.lost)
-	fmt.Printf("twice                  %d\n", c.twice)
-	fmt.Printf("revoked keys accepted  %d\n", c.accepted)
-	fmt.Printf("other violations       %d\n", c.other)
+	fmt.Fprintf(l.out, "writes acknowledged    %d\n", c.acknowledged)
+	fmt.Fprintf(l.out, "writes in doubt        %d, of which %d were not sent again\n", c.doubted, c.abandoned)
+	fmt.Fprintf(l.out, "keys revoked           %d, tried %d times, %d writes with them refused\n", c.revoked, c.probes, c.refused)
+	fmt.Fprintf(l.out, "reads                  %d\n", c.reads)
+	fmt.Fprintf(l.out, "lost                   %d\n", c.lost)
+	fmt.Fprintf(l.out, "twice                  %d\n", c.twice)
+	fmt.Fprintf(l.out, "revoked keys accepted  %d\n", c.accepted)
+	fmt.Fprintf(l.out, "other violations       %d\n", c.other)
 	if n := c.lost + c.twice + c.accepted + c.other; n > 0 {
 		return fmt.Errorf("%d violations", n)
 	}

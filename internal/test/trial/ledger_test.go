@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"io"
 	"testing"
 
 	"latchkey/client"
@@ -35,7 +36,7 @@ func TestCompare(t *testing.T) {
 		"made, though refused": {expected{}, nil, []client.Wallet{wallet("i", ghost+" 1")}, counts{other: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := new(ledger)
+			l := &ledger{out: io.Discard}
 			l.compare("here", c.expected, c.activities, c.wallets)
 			if l.counts != c.want {
 				t.Errorf("%+v, not %+v", l.counts, c.want)

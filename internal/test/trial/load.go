@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os/exec"
@@ -39,10 +40,11 @@ type Load struct {
 }
 
 // NewLoad is the load on servers of one installation, whose parent organization belongs
-// to a key. Each writer rests for the pace between two writes.
-func NewLoad(servers []*Server, parent Key, pace time.Duration) *Load {
+// to a key. Each writer rests for the pace between two writes. Violations and the report
+// are written to out.
+func NewLoad(servers []*Server, parent Key, pace time.Duration, out io.Writer) *Load {
 	return &Load{
-		servers: servers, parent: parent, pace: pace, stop: make(chan struct{}),
+		ledger: ledger{out: out}, servers: servers, parent: parent, pace: pace, stop: make(chan struct{}),
 		http: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * writers}},
 	}
 }
