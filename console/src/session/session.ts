@@ -159,19 +159,21 @@ export async function switchTo(held: Held): Promise<void> {
 // lock deletes the keys; signing in again leads back to the same place.
 export async function lock(): Promise<void> {
   if (!session.value) return;
+  await forgetAll();
   session.value = undefined;
   others.value = [];
   locked.value = true;
-  await forgetAll();
 }
 
+// signOut says that nothing is kept when that is so: the page may be closed, or loaded again, at
+// once.
 export async function signOut(): Promise<void> {
+  await forgetAll();
   session.value = undefined;
   others.value = [];
   visiting.value = undefined;
   locked.value = false;
   localStorage.removeItem(lastOrganization);
-  await forgetAll();
 }
 
 // Whether the page is used counts for all of its windows together.
@@ -209,6 +211,8 @@ export async function keepAlive(): Promise<void> {
   const { result } = await login(held.organizationId, key, stamperOf(held));
   if (!result) return; // a multi-factor policy asks for more: the session ends in its time
   const next = { ...held, ...key, until: now + sessionSeconds * 1000, used: lastUse };
+  if (session.value !== held) return; // signed out, or in another organization, meanwhile
   await hold(next);
   if (session.value === held) session.value = next;
+  else if (!others.value.includes(held)) await forget(held.organizationId);
 }

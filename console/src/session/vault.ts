@@ -24,7 +24,13 @@ async function table<T>(mode: IDBTransactionMode, use: (s: IDBObjectStore) => ID
   open.onupgradeneeded = () => open.result.createObjectStore('held', { keyPath: 'organizationId' });
   const db = await request(open);
   try {
-    return await request(use(db.transaction('held', mode).objectStore('held')));
+    const transaction = db.transaction('held', mode);
+    const written = new Promise<void>((resolve, reject) => {
+      transaction.oncomplete = () => resolve();
+      transaction.onabort = () => reject(transaction.error);
+    });
+    const [result] = await Promise.all([request(use(transaction.objectStore('held'))), written]);
+    return result;
   } finally {
     db.close();
   }
