@@ -105,14 +105,19 @@ func (f *file) fail(arrives float64) {
 	f.now = slices.Clone(f.flushed)
 }
 
-// settle gives the file its size on the disk, and takes sectors over that arrive.
+// settle gives the file its size on the disk, and takes sectors over that arrive. What is
+// written after the end of the file is zeros.
 func (f *file) settle(size int64, arrives func() bool) {
 	f.flushed = resized(f.flushed, size)
-	end := min(size, int64(len(f.now)))
+	now := int64(len(f.now))
 	for s := range f.dirty {
-		if from := s * sector; from < end && arrives() {
-			copy(f.flushed[from:end], f.now[from:min(from+sector, end)])
+		from := s * sector
+		if from >= size || !arrives() {
+			continue
 		}
+		to := min(from+sector, size)
+		copied := copy(f.flushed[from:to], f.now[min(from, now):])
+		clear(f.flushed[from+int64(copied) : to])
 	}
 	clear(f.dirty)
 }
