@@ -41,7 +41,7 @@ func (cmd serveCommand) Run(ctx context.Context) error {
 	defer watch.begin(ctx)()
 	seal, err := bound.Unseal(ctx, log, func() { watch.Ready("sealed: waiting for shares") })
 	if err != nil {
-		return err
+		return startError(ctx, log, err)
 	}
 	opened := watch.Waiting("opening the database")
 	s, err := server.OpenWaiting(ctx, c, log, cmd.Wait, func(why error, pause time.Duration) {
@@ -49,7 +49,7 @@ func (cmd serveCommand) Run(ctx context.Context) error {
 	})
 	opened()
 	if err != nil {
-		return err
+		return startError(ctx, log, err)
 	}
 	return errors.Join(cmd.serve(ctx, c, bound, s, seal, log, func(ctx context.Context, srv *server.Server) {
 		watch.serving(ctx, srv, c)
@@ -57,6 +57,15 @@ func (cmd serveCommand) Run(ctx context.Context) error {
 		defer looks.Stop()
 		srv.ReloadOn(ctx, reload, looks.C, cmd.Config, level)
 	}), s.Close())
+}
+
+// startError is none where the server was asked to stop while it waited: it did.
+func startError(ctx context.Context, log *slog.Logger, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	log.Info("stopped before it was ready", "reason", err.Error())
+	return nil
 }
 
 // serve runs the server, and reload beside it.

@@ -7,6 +7,7 @@ import { before, describe, it } from 'node:test';
 import { encryptOauth2ClientSecret } from '@turnkey/crypto';
 import * as ethers from 'ethers';
 
+import { holdsFrame } from '../../examples/react-app/test/dialog.mjs';
 import { usePage } from '../lib/chromium.mjs';
 import { nonce, useIssuer } from '../lib/issuer.mjs';
 import { serveKit } from '../lib/kit.mjs';
@@ -122,14 +123,14 @@ describe(`react-wallet-kit on ${storeName}`, () => {
           return Boolean(button);
         }, name),
     );
-  const ready = (address) =>
+  const ready = (name) =>
     until(
-      () => 'the frame to be styled by the kit',
-      () => page.inFrame(address, () => (document.body?.style.backgroundColor ?? '') !== ''),
+      () => `the frame of the dialog with ${name}`,
+      () => page.run(holdsFrame, `[data-testid="${name}"]`),
     );
   const exported = async (method, parameters) => {
     await page.run((name, sent) => void (window.done = window.kit[name](sent)), method, parameters);
-    await ready('/export');
+    await ready('confirm-export-warning-button');
     await press('confirm-export-warning-button');
     const text = await until(
       () => 'what was exported',
@@ -139,7 +140,7 @@ describe(`react-wallet-kit on ${storeName}`, () => {
   };
   const imported = async (method, parameters, text) => {
     await page.run((name, sent) => void (window.done = window.kit[name](sent)), method, parameters);
-    await ready('/import');
+    await ready('import-button');
     await page.inFrame('/import', (typed) => (document.querySelector('textarea').value = typed), text);
     await press('import-button');
     return page.run(() => window.done);

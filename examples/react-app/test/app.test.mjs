@@ -8,6 +8,7 @@ import { english, generateMnemonic, mnemonicToAccount } from 'viem/accounts';
 
 import { startBrowser } from '../../embedded-wallet/test/chromium.mjs';
 import { startApp } from '../app.mjs';
+import { holdsFrame, isClosed } from './dialog.mjs';
 
 describe('the application', () => {
   let app;
@@ -38,6 +39,7 @@ describe('the application', () => {
   it('signs a user up with a passkey, makes a wallet and signs', async () => {
     await press('#enter');
     await press(byTestId('passkey-signup-button'));
+    await browser.until(isClosed);
     await press('#create');
     address = await see('.address');
     await press('.sign');
@@ -46,7 +48,7 @@ describe('the application', () => {
 
   it('shows the words in a frame that the page cannot read', async () => {
     await press('.export');
-    await browser.untilInFrame('/export', () => document.body?.style.backgroundColor);
+    await browser.until(holdsFrame, byTestId('confirm-export-warning-button'));
     await press(byTestId('confirm-export-warning-button'));
     const words = await browser.untilInFrame('/export', () => document.querySelector('.secret')?.textContent);
     assert.equal(mnemonicToAccount(words).address, address);
@@ -57,7 +59,7 @@ describe('the application', () => {
   it('imports a wallet through a frame', async () => {
     const words = generateMnemonic(english);
     await press('#import');
-    await browser.untilInFrame('/import', () => document.body?.style.backgroundColor);
+    await browser.until(holdsFrame, byTestId('import-button'));
     await browser.untilInFrame('/import', (text) => (document.querySelector('textarea').value = text), words);
     await browser.until((s) => {
       // As React is told of what a person types.

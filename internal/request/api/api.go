@@ -316,17 +316,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string, hand
 // readBody reads the exact bytes that were sent: they are what was signed.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	most := s.maxBody.Load()
-	tooLarge := fault.Invalid("the body is larger than %d bytes, the most that is accepted", most).
-		WithStatus(http.StatusRequestEntityTooLarge)
+	tooLarge := func() error {
+		return fault.Invalid("the body is larger than %d bytes, the most that is accepted", most).
+			WithStatus(http.StatusRequestEntityTooLarge)
+	}
 	if r.ContentLength > most {
 		w.Header().Set("Connection", "close")
-		return nil, tooLarge
+		return nil, tooLarge()
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return nil, tooLarge
+		return nil, tooLarge()
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
 		return nil, fault.New(fault.DeadlineExceeded, fault.ReasonRequestInvalid,

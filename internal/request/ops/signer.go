@@ -3,7 +3,6 @@ package ops
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -252,7 +251,7 @@ type SignatureResult struct {
 }
 
 func signatureResult(s vault.Signature) SignatureResult {
-	return SignatureResult{R: hex.EncodeToString(s.R[:]), S: hex.EncodeToString(s.S[:]), V: fmt.Sprintf("%02x", s.V)}
+	return SignatureResult{R: hex.EncodeToString(s.R[:]), S: hex.EncodeToString(s.S[:]), V: hex.EncodeToString([]byte{s.V})}
 }
 
 func signPayload(e activity.Env, key *signer, payload string, encoding Encoding, hash HashFunction) (SignatureResult, error) {
