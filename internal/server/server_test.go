@@ -286,9 +286,13 @@ func TestReload(t *testing.T) {
 	log, level := server.NewLogger(&text, c.Log)
 	srv, _ := startLogging(t, *c, log)
 	signals, looks := make(chan os.Signal), make(chan time.Time)
-	ctx, end := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { srv.ReloadOn(ctx, signals, looks, file, level); close(ended) }()
+	reloading := func() (end func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { srv.ReloadOn(ctx, signals, looks, file, level); close(ended) }()
+		return func() { cancel(); <-ended }
+	}
+	end := reloading()
 	reload := func(says string) {
 		t.Helper()
 		text.clear()
@@ -328,10 +332,16 @@ func TestReload(t *testing.T) {
 	}
 	write("log: {format: text}\nlimits: {users: 5}\ntimeouts: {lameDuck: 0}\n")
 	reload(`"restart":["log.format"]`)
+	end()
 
 	// The files are looked at without being told: a pair that does not fit is left, and
 	// told once; one that fits is taken.
-	look := func() { looks <- time.Now(); looks <- time.Now() } // the second time there is nothing new
+	look := func() {
+		end := reloading()
+		looks <- time.Now()
+		looks <- time.Now() // there is nothing new
+		end()               // before the files are written again
+	}
 	look()
 	text.clear()
 	key, err := os.ReadFile(c.TLS.Key)
@@ -360,8 +370,6 @@ func TestReload(t *testing.T) {
 			t.Errorf("%d times in the log: %s\n%s", n, step.says, text.String())
 		}
 	}
-	end()
-	<-ended
 }
 
 // lockedText is a log that is read while it is written.
