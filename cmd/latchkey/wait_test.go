@@ -65,7 +65,8 @@ func TestWaitForDatabase(t *testing.T) {
 
 	var waiting []*exec.Cmd
 	var logs []*lockedLog
-	for _, args := range [][]string{create, serve} {
+	wait := func(args []string) {
+		t.Helper()
 		log := new(lockedLog)
 		command := exec.Command("latchkey", append(args, "--wait", "10m")...)
 		command.Stderr = log
@@ -74,16 +75,21 @@ func TestWaitForDatabase(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
 		waiting, logs = append(waiting, command), append(logs, log)
-	}
-	for _, log := range logs {
 		testkit.Until(t, "it waits", func() bool { return strings.Contains(log.String(), "the database is away; it is tried again") })
 	}
+	wait(serve)
+	stop(t, waiting[0]) // ends well: it did what it was asked
+	if !strings.Contains(logs[0].String(), "stopped before it was ready") {
+		t.Errorf("stopped while it waited:\n%s", logs[0])
+	}
+	wait(create)
+	wait(serve)
 	database.Restart(t)
-	if err := waiting[0].Wait(); err != nil {
-		t.Errorf("init: %v\n%s", err, logs[0])
+	if err := waiting[1].Wait(); err != nil {
+		t.Errorf("init: %v\n%s", err, logs[1])
 	}
 	testkit.Until(t, "the server answers", func() bool { return answers("http://" + listen) })
-	stop(t, waiting[1])
+	stop(t, waiting[2])
 
 	wrong := filepath.Join(dir, "wrong.yaml")
 	other, err := url.Parse(store)

@@ -159,21 +159,27 @@ export async function switchTo(held: Held): Promise<void> {
 // lock deletes the keys; signing in again leads back to the same place.
 export async function lock(): Promise<void> {
   if (!session.value) return;
-  await forgetAll();
-  session.value = undefined;
-  others.value = [];
-  locked.value = true;
+  try {
+    await forgetAll();
+  } finally { // a page whose browser does not delete them closes all the same
+    session.value = undefined;
+    others.value = [];
+    locked.value = true;
+  }
 }
 
 // signOut says that nothing is kept when that is so: the page may be closed, or loaded again, at
 // once.
 export async function signOut(): Promise<void> {
-  await forgetAll();
-  session.value = undefined;
-  others.value = [];
-  visiting.value = undefined;
-  locked.value = false;
-  localStorage.removeItem(lastOrganization);
+  try {
+    await forgetAll();
+  } finally { // as in lock
+    session.value = undefined;
+    others.value = [];
+    visiting.value = undefined;
+    locked.value = false;
+    localStorage.removeItem(lastOrganization);
+  }
 }
 
 // Whether the page is used counts for all of its windows together.
