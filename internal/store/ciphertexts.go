@@ -38,7 +38,7 @@ func (c Ciphertexts) Delete(name string) error {
 func (c Ciphertexts) Gone(name string) error {
 	tx := c.tx
 	// It may have been deleted between the two reads.
-	if err := tx.store.checkVersion(tx.ctx, tx.org, tx.version); err != nil {
+	if err := tx.checkVersion(); err != nil {
 		return err
 	}
 	return tx.store.found(Finding{tx.org, ciphertextKind, name, isGone})

@@ -26,12 +26,12 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 	for _, kind := range own.kinds {
 		tx.noteRead(kind)
 	}
-	if err == nil && own.uncached {
+	if err == nil && own.uncached && tx.base == nil {
 		// What it read was the newest state. Only if that is still our version
 		// may it be kept under it.
-		err = tx.store.checkVersion(tx.ctx, tx.org, tx.version)
+		err = tx.checkVersion()
 	}
-	if err != nil {
+	if err != nil || own.uncached && tx.base != nil {
 		return made, err
 	}
 	slices.Sort(own.kinds)

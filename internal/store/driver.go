@@ -177,7 +177,9 @@ type Commit struct {
 	// Follows are items of the organization, which must be there with these bodies.
 	// What an earlier commit of the same group wrote counts.
 	Follows []StoredBody
-	Entries []Entry // of the log; at most one if the commit only appends
+	// Followed says that others may follow the commit, which are queued after it.
+	Followed bool
+	Entries  []Entry // of the log; at most one if the commit only appends
 	// During, if not nil, is called once the commit is queued, by the goroutine
 	// that would only wait for it.
 	During func()
@@ -191,7 +193,7 @@ func (c *Commit) Raises() bool {
 // InLine reports whether the commit may follow another one, or others it: no two
 // such commits may be on their way at once but in the same group.
 func (c *Commit) InLine() bool {
-	return slices.ContainsFunc(c.Changes, func(ch Change) bool { return ch.Org == "" && ch.New })
+	return c.Followed || len(c.Follows) > 0 || slices.ContainsFunc(c.Changes, func(ch Change) bool { return ch.Org == "" && ch.New })
 }
 
 // Appends reports whether the commit does nothing but append an activity.
@@ -223,7 +225,7 @@ func (c *Commit) Size() int {
 }
 
 func (c *Commit) leavesItems() bool {
-	return !c.Raises() && len(c.Changes) == 0 && len(c.Creates) == 0
+	return !c.Raises() && len(c.Changes) == 0 && len(c.Creates) == 0 && len(c.Follows) == 0
 }
 
 // NonNil is for drivers, to which nil would be NULL: the empty body in place of

@@ -149,7 +149,7 @@ func (tx *Tx) head() (*head, error) {
 	}
 	if found.Version != tx.version {
 		// It may have been changed since the transaction began.
-		if err := tx.store.checkVersion(tx.ctx, tx.org, tx.version); err != nil {
+		if err := tx.checkVersion(); err != nil {
 			return nil, err
 		}
 		what := otherVersion

@@ -250,9 +250,7 @@ type LogItems struct{ tx *Tx }
 // UpdateLog runs fn on what is kept of the tree, and commits what it wrote, if no
 // other server did so in the meantime; else it runs again.
 func (s *Store) UpdateLog(ctx context.Context, fn func(LogItems) error) error {
-	return s.retry(ctx, logOrg, func(version int64) error {
-		return s.run(ctx, logOrg, version, func(tx *Tx) error { return fn(LogItems{tx}) })
-	})
+	return s.change(ctx, logOrg, func(tx *Tx) error { return fn(LogItems{tx}) })
 }
 
 // LogItem reads one item; nil: there is none.

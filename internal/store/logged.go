@@ -63,7 +63,7 @@ func (tx *Tx) checkLogged(found *head) error {
 		return err
 	}
 	// It may have been changed since the transaction began, and logged since.
-	if err := tx.store.checkVersion(tx.ctx, tx.org, tx.version); err != nil {
+	if err := tx.checkVersion(); err != nil {
 		return err
 	}
 	return tx.store.found(Finding{tx.org, headKind, headID, olderState})

@@ -192,7 +192,7 @@ func (t Table[T]) indexed(index, key string, entry storedRow) (*T, error) {
 // misplaced is the error for an index row that names a record without its key.
 func (t Table[T]) misplaced(index, key string) error {
 	// It may have been changed between the two reads.
-	if err := t.tx.store.checkVersion(t.tx.ctx, t.tx.org, t.tx.version); err != nil {
+	if err := t.tx.checkVersion(); err != nil {
 		return err
 	}
 	return t.tx.store.found(Finding{t.tx.org, t.indexKind(index), key, misplaced})
@@ -201,7 +201,7 @@ func (t Table[T]) misplaced(index, key string) error {
 // gone is the error for a record to which an index refers and which is not there.
 func (t Table[T]) gone(id string) error {
 	// It may have been deleted between the two reads.
-	if err := t.tx.store.checkVersion(t.tx.ctx, t.tx.org, t.tx.version); err != nil {
+	if err := t.tx.checkVersion(); err != nil {
 		return err
 	}
 	return t.tx.store.found(Finding{t.tx.org, t.kind.Name, id, isGone})

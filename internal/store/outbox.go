@@ -43,7 +43,5 @@ func (tx *Tx) Messages() Table[domain.Message] { return In(tx, &messages) }
 // Outbox runs fn on the messages that wait to be sent and on what happened to
 // mails, and commits what it changed of them.
 func (s *Store) Outbox(ctx context.Context, fn func(*Tx) error) error {
-	return s.retry(ctx, outboxOrg, func(version int64) error {
-		return s.run(ctx, outboxOrg, version, fn)
-	})
+	return s.change(ctx, outboxOrg, fn)
 }

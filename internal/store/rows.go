@@ -28,6 +28,7 @@ type rows struct {
 	store *Store
 	org   string
 	key   *vault.RowKey // nil: nothing is checked, see [Store.Bootstrap]
+	base  *pendingState // whose rows hide what is stored; nil: none do
 }
 
 func (s *Store) rowsOf(org string) (*rows, error) {
@@ -35,7 +36,7 @@ func (s *Store) rowsOf(org string) (*rows, error) {
 		return nil, errLocked
 	}
 	key, err := s.keys.Organization(org)
-	return &rows{s, org, key}, err
+	return &rows{store: s, org: org, key: key}, err
 }
 
 // storedRow is a row as it was read. The body of one that is not ours is nil.
@@ -46,9 +47,15 @@ type storedRow struct {
 
 // get returns one item, nil when there is none.
 func (r *rows) get(ctx context.Context, kind, id string) (*storedRow, error) {
-	stored, err := r.store.driver.Get(ctx, r.org, kind, id)
-	if err != nil || stored == nil {
-		return nil, err
+	stored, known := r.base.item(kind, id)
+	if !known {
+		var err error
+		if stored, err = r.store.driver.Get(ctx, r.org, kind, id); err != nil {
+			return nil, err
+		}
+	}
+	if stored == nil {
+		return nil, nil
 	}
 	row := r.open(kind, Item{id, stored})
 	if row.Body == nil {
@@ -60,9 +67,16 @@ func (r *rows) get(ctx context.Context, kind, id string) (*storedRow, error) {
 // scan returns items in a range. One that is not ours is reported, and its body
 // is nil: it costs what needs it, and not all that was asked for with it.
 func (r *rows) scan(ctx context.Context, kind string, in Range) ([]storedRow, error) {
+	onTheWay, limit := r.base.itemsIn(kind, in), in.Limit
+	if limit > 0 {
+		in.Limit += len(onTheWay) // they may delete what is stored
+	}
 	items, err := r.store.driver.Scan(ctx, r.org, kind, in)
 	if err != nil {
 		return nil, err
+	}
+	if len(onTheWay) > 0 {
+		items = overlay(items, onTheWay, limit)
 	}
 	list := make([]storedRow, len(items))
 	for i, item := range items {

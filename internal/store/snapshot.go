@@ -28,7 +28,7 @@ type kindCache struct {
 	kinds []string // sorted
 
 	loading   sync.Mutex
-	residents any // *residents[T], of a cache of one kind
+	residents anyResidents // of a cache of one kind
 
 	mu      sync.Mutex
 	derived lru.Map[string, any] // by the name given to [Derived]
@@ -46,20 +46,26 @@ func (s *snapshot) cacheOf(kinds ...string) *kindCache {
 	if i := s.index(kinds); i >= 0 {
 		return s.caches[i]
 	}
-	c := &kindCache{kinds: slices.Clone(kinds), derived: lru.Map[string, any]{Max: maxDerived}}
+	c := newKindCache(slices.Clone(kinds))
 	s.caches = append(s.caches, c)
 	return c
+}
+
+func newKindCache(kinds []string) *kindCache {
+	return &kindCache{kinds: kinds, derived: lru.Map[string, any]{Max: maxDerived}}
 }
 
 func (s *snapshot) index(kinds []string) int {
 	return slices.IndexFunc(s.caches, func(c *kindCache) bool { return slices.Equal(c.kinds, kinds) })
 }
 
-// loaded reports whether the records of its kind are in memory.
-func (c *kindCache) loaded() bool {
-	c.loading.Lock()
+// loaded returns the records of its kind, nil if they are not in memory yet.
+func (c *kindCache) loaded() anyResidents {
+	if !c.loading.TryLock() {
+		return nil
+	}
 	defer c.loading.Unlock()
-	return c.residents != nil
+	return c.residents
 }
 
 // find returns what [Derived] made under a name, and the kinds that it was made of.
@@ -77,29 +83,58 @@ func (s *snapshot) find(name string) (made any, kinds []string, ok bool) {
 	return nil, nil, false
 }
 
-// inherit takes over what is known of the version before, which differs from
-// this one in some kinds only.
-func (s *snapshot) inherit(before *snapshot, changed []string) {
-	before.mu.Lock()
-	same := slices.Clone(before.caches)
-	before.mu.Unlock()
+// next is the snapshot of the version that a commit makes. Kinds that the commit did
+// not change are as they were, and so is what was made of them; in a kind that is in
+// memory the records that it changed are replaced.
+func (s *snapshot) next(c *Commit, key *vault.RowKey) *snapshot {
+	changes := map[string][]Change{} // by kind
+	for _, ch := range c.Changes {
+		if ch.Org == "" {
+			changes[ch.Kind] = append(changes[ch.Kind], ch)
+		}
+	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range same {
-		if slices.ContainsFunc(c.kinds, func(kind string) bool { return slices.Contains(changed, kind) }) {
+	caches := slices.Clone(s.caches)
+	s.mu.Unlock()
+	after := &snapshot{version: s.version + 1}
+	for _, cache := range caches {
+		if !slices.ContainsFunc(cache.kinds, func(kind string) bool { return changes[kind] != nil }) {
+			after.caches = append(after.caches, cache)
 			continue
 		}
-		// A transaction may have begun a new one. The older one holds more.
+		if records := cache.loaded(); records != nil {
+			own := newKindCache(cache.kinds)
+			own.residents = records.with(changes[cache.kinds[0]], key)
+			after.caches = append(after.caches, own)
+		}
+	}
+	return after
+}
+
+// inherit takes over what is known of the same version.
+func (s *snapshot) inherit(other *snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range other.caches {
+		// A transaction may have begun a new one. The other one holds more.
 		if i := s.index(c.kinds); i >= 0 {
 			s.caches[i] = c
 		} else {
 			s.caches = append(s.caches, c)
 		}
 	}
+	s.head.Store(other.head.Load())
 }
 
-// residents is a whole kind in memory.
+// anyResidents is residents of some type of record.
+type anyResidents interface {
+	// with is the kind after changes, as they are stored; nil: one cannot be read.
+	with(changes []Change, key *vault.RowKey) anyResidents
+}
+
+// residents is a whole kind in memory. It never changes.
 type residents[T any] struct {
+	kind   *Kind[T]
 	ids    []string // sorted
 	byID   map[string]*T
 	unique map[string]map[string]string // index, key -> id
@@ -124,13 +159,16 @@ func load[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
 
 // readAll reads a whole kind, and makes certain that it is whole.
 func readAll[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
+	if tx.base != nil {
+		return nil, errStale // before it reads what it could not keep
+	}
 	found, err := read(tx, kind)
 	if err != nil {
 		return nil, err
 	}
 	// The scan saw the newest state. Only if that is still our version may it
 	// be kept under it.
-	if err := tx.store.checkVersion(tx.ctx, tx.org, tx.version); err != nil {
+	if err := tx.checkVersion(); err != nil {
 		return nil, err
 	}
 	if err := tx.checkSum(kind.sum(), found.marks); err != nil {
@@ -145,7 +183,7 @@ func read[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
 		return nil, err
 	}
 	all := &residents[T]{
-		byID: make(map[string]*T, len(items)), unique: map[string]map[string]string{},
+		kind: kind, byID: make(map[string]*T, len(items)), unique: map[string]map[string]string{},
 		marks: make(map[string]vault.RowMark, len(items)),
 	}
 	for _, index := range kind.Unique {
@@ -155,19 +193,61 @@ func read[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
 		if item.Body == nil {
 			continue // the sum will not be right
 		}
-		value := new(T)
-		if err := json.Unmarshal(item.Body, value); err != nil {
+		if err := all.put(item); err != nil {
 			return nil, damaged(tx.org, kind.Name, item.ID, err)
-		}
-		all.byID[item.ID], all.marks[item.ID] = value, item.mark
-		for _, index := range kind.Unique {
-			for _, key := range index.keys(value) {
-				all.unique[index.Name][key] = item.ID
-			}
 		}
 	}
 	all.ids = slices.Sorted(maps.Keys(all.byID))
 	return all, nil
+}
+
+// put adds a record, or replaces one that was dropped. The ids are left to the caller.
+func (r *residents[T]) put(row storedRow) error {
+	value := new(T)
+	if err := json.Unmarshal(row.Body, value); err != nil {
+		return err
+	}
+	r.byID[row.ID], r.marks[row.ID] = value, row.mark
+	for _, index := range r.kind.Unique {
+		for _, key := range index.keys(value) {
+			r.unique[index.Name][key] = row.ID
+		}
+	}
+	return nil
+}
+
+func (r *residents[T]) drop(id string) {
+	for _, index := range r.kind.Unique {
+		for _, key := range index.keys(r.byID[id]) {
+			delete(r.unique[index.Name], key)
+		}
+	}
+	delete(r.byID, id)
+	delete(r.marks, id)
+}
+
+func (r *residents[T]) with(changes []Change, key *vault.RowKey) anyResidents {
+	after := &residents[T]{
+		kind: r.kind, byID: maps.Clone(r.byID), marks: maps.Clone(r.marks), unique: map[string]map[string]string{},
+	}
+	for name, owners := range r.unique {
+		after.unique[name] = maps.Clone(owners)
+	}
+	// What is freed by one record may be taken by another.
+	for i := range changes {
+		after.drop(changes[i].ID)
+	}
+	for _, ch := range changes {
+		if ch.Body == nil {
+			continue
+		}
+		_, body, ok := cut(ch.Body)
+		if !ok || after.put(storedRow{Item{ch.ID, body}, itemMark(key, ch.Kind, ch.ID, body)}) != nil {
+			return nil
+		}
+	}
+	after.ids = slices.Sorted(maps.Keys(after.byID))
+	return after
 }
 
 // snapshotCache keeps the snapshots of the organizations used last. A small
@@ -191,4 +271,11 @@ func (c *snapshotCache) get(org string, version int64) *snapshot {
 		c.known.Put(org, made)
 	}
 	return made
+}
+
+// add keeps the snapshot of a version that was committed.
+func (c *snapshotCache) add(org string, made *snapshot) {
+	if known := c.get(org, made.version); known != made {
+		known.inherit(made)
+	}
 }

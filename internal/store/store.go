@@ -17,9 +17,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"hash/maphash"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,12 +41,8 @@ const maxAttempts = 64
 type Store struct {
 	driver    Driver
 	snapshots snapshotCache
-	// queues let transactions that lost a conflict wait for each other instead
-	// of trying again all at once. They are for speed alone: correctness rests
-	// on the version check.
-	queues [256]sync.Mutex
-	seed   maphash.Seed
-	probe  *probe
+	pipelines pipelines
+	probe     *probe
 	// keys mark the rows; nil until [Store.Bootstrap].
 	keys      *vault.RowKeys
 	tallies   tallyLines
@@ -60,7 +54,7 @@ type Store struct {
 
 // New returns a store over a driver, which it owns from then on.
 func New(d Driver) *Store {
-	return &Store{driver: faultDriver{d}, seed: maphash.MakeSeed(), probe: newProbe()}
+	return &Store{driver: faultDriver{d}, probe: newProbe()}
 }
 
 // Close waits for commits under way and releases the database.
@@ -81,30 +75,28 @@ func (s *Store) View(ctx context.Context, org string, fn func(*Tx) error) error 
 // Update runs fn and commits what it wrote when it returns nil. fn may run
 // again after a conflict: it must have no effects but through its [Tx].
 func (s *Store) Update(ctx context.Context, org string, fn func(*Tx) error) error {
-	return s.retry(ctx, org, func(version int64) error {
-		if version == 0 {
+	return s.change(ctx, org, func(tx *Tx) error {
+		if tx.version == 0 {
 			return ErrNoOrganization
 		}
-		return s.run(ctx, org, version, fn)
+		return fn(tx)
 	})
 }
 
 // CreateOrganization runs fn on an organization that does not exist yet, and
 // creates it. It returns a fault when it does exist.
 func (s *Store) CreateOrganization(ctx context.Context, org string, fn func(*Tx) error) error {
-	return s.retry(ctx, org, func(version int64) error {
-		if version != 0 {
+	return s.change(ctx, org, func(tx *Tx) error {
+		if tx.version != 0 {
 			return fault.Taken("organization %s already exists", org)
 		}
-		return s.run(ctx, org, 0, fn)
+		return fn(tx)
 	})
 }
 
 // Instance runs fn on what belongs to the whole installation, and commits it.
 func (s *Store) Instance(ctx context.Context, fn func(*Tx) error) error {
-	return s.retry(ctx, instanceOrg, func(version int64) error {
-		return s.run(ctx, instanceOrg, version, fn)
-	})
+	return s.change(ctx, instanceOrg, fn)
 }
 
 // Organizations lists organizations after an id, ordered by id, the instance's
@@ -113,8 +105,20 @@ func (s *Store) Organizations(ctx context.Context, after string, limit int) ([]s
 	return s.driver.Organizations(ctx, after, limit)
 }
 
-func (s *Store) run(ctx context.Context, org string, version int64, fn func(*Tx) error) error {
-	tx := s.newTx(ctx, org, version)
+// change runs fn and commits what it wrote, again after a conflict.
+func (s *Store) change(ctx context.Context, org string, fn func(*Tx) error) error {
+	p := s.newPlace(org)
+	defer p.leave()
+	return attempts(ctx, func() (joined bool, err error) {
+		tx, err := p.begin(ctx)
+		if err == nil {
+			err = s.run(ctx, tx, fn)
+		}
+		return p.end(err), err
+	})
+}
+
+func (s *Store) run(ctx context.Context, tx *Tx, fn func(*Tx) error) error {
 	committed := false
 	defer func() { tx.endTallies(committed) }()
 	err := fn(tx)
@@ -139,30 +143,39 @@ func (s *Store) commit(ctx context.Context, tx *Tx) error {
 		tx.duringCommit = func() error { return nil }
 	}
 	if commit == nil {
+		if tx.base != nil {
+			if err := s.readResult(ctx, tx, nil); err != nil {
+				return err
+			}
+		}
 		return tx.duringCommit()
 	}
 	if held := s.held.Load(); held != nil {
 		return held
 	}
-	var failed error
-	commit.During = func() {
-		tx.talliesQueued()
-		failed = tx.duringCommit()
-	}
 	if err := tx.mark(commit); err != nil {
 		return err
+	}
+	tx.follow(commit)
+	var failed error
+	var next *snapshot      // of the version that the commit makes
+	var state *pendingState // in which others run on it
+	committed := false
+	defer func() { state.settle(committed) }()
+	commit.During = func() {
+		tx.talliesQueued()
+		next = tx.nextSnapshot(commit)
+		state = tx.queued(commit, next)
+		failed = tx.duringCommit()
 	}
 	if err := tx.awaitTallies(ctx); err != nil {
 		return err
 	}
 	err = s.driver.Commit(ctx, commit)
+	committed = err == nil
 	s.probe.observe(commit, err)
-	if err == nil && commit.Raises() && tx.version > 0 {
-		// No other commit came between: the next version is this one and what
-		// was written.
-		next := s.snapshots.get(tx.org, tx.version+1)
-		next.inherit(tx.snapshot, tx.changedKinds())
-		next.head.Store(tx.nextHead)
+	if committed && next != nil {
+		s.snapshots.add(tx.org, next)
 	}
 	return cmp.Or(err, failed)
 }
@@ -174,6 +187,11 @@ func (s *Store) Hold(why *fault.Error) { s.held.Store(why) }
 // readResult is the result of a transaction that commits nothing: err, unless it
 // may have read a mixture of two versions; then it has to run again.
 func (s *Store) readResult(ctx context.Context, tx *Tx, err error) error {
+	if tx.base != nil {
+		if problem := tx.base.await(ctx); problem != nil {
+			return problem
+		}
+	}
 	if !tx.uncached {
 		return err
 	}
@@ -183,26 +201,26 @@ func (s *Store) readResult(ctx context.Context, tx *Tx, err error) error {
 	return cmp.Or(s.checkVersion(ctx, tx.org, tx.version), err)
 }
 
-// retry runs attempt on the organization's present version until it neither
-// conflicts nor finds that it read a mixture of two versions.
+// retry runs attempt on the organization's present version, as [attempts] does.
 func (s *Store) retry(ctx context.Context, org string, attempt func(version int64) error) error {
-	var queued bool
-	for n := range maxAttempts {
+	return attempts(ctx, func() (bool, error) {
 		version, err := s.driver.Version(ctx, org)
-		if err != nil {
+		if err == nil {
+			err = attempt(version)
+		}
+		return false, err
+	})
+}
+
+// attempts runs attempt until it neither conflicts nor finds that it read a mixture of
+// two versions. It says whether it will wait for its turn the next time.
+func attempts(ctx context.Context, attempt func() (inTurn bool, err error)) error {
+	for n := range maxAttempts {
+		inTurn, err := attempt()
+		if !errors.Is(err, ErrConflict) && !errors.Is(err, ErrRecorded) && !errors.Is(err, errStale) {
 			return err
 		}
-		err = attempt(version)
-		conflict := errors.Is(err, ErrConflict)
-		if !conflict && !errors.Is(err, ErrRecorded) && !errors.Is(err, errStale) {
-			return err
-		}
-		if conflict && !queued {
-			queue := &s.queues[maphash.String(s.seed, org)%uint64(len(s.queues))]
-			queue.Lock()
-			defer queue.Unlock()
-			queued = true
-		} else if n > 2 {
+		if !inTurn && n > 2 {
 			// Another node may be writing the same organization.
 			if err := sleep(ctx, rand.N(time.Duration(n)*time.Millisecond)); err != nil {
 				return err
@@ -214,7 +232,11 @@ func (s *Store) retry(ctx context.Context, org string, attempt func(version int6
 }
 
 func (s *Store) newTx(ctx context.Context, org string, version int64) *Tx {
-	return &Tx{ctx: ctx, store: s, org: org, version: version, snapshot: s.snapshots.get(org, version), tables: map[string]anyWrites{}}
+	return s.newTxOn(ctx, org, s.snapshots.get(org, version))
+}
+
+func (s *Store) newTxOn(ctx context.Context, org string, on *snapshot) *Tx {
+	return &Tx{ctx: ctx, store: s, org: org, version: on.version, snapshot: on, tables: map[string]anyWrites{}}
 }
 
 func (s *Store) checkVersion(ctx context.Context, org string, version int64) error {

@@ -104,7 +104,7 @@ func (t Table[T]) List(after string, limit int) ([]*T, error) {
 // All lists every record for a caller that keeps what it makes of them: the
 // records are not held in memory as well, not even those of a resident kind.
 func (t Table[T]) All() ([]*T, error) {
-	if t.kind.Resident && t.tx.snapshot.cacheOf(t.kind.Name).loaded() {
+	if t.kind.Resident && t.tx.snapshot.cacheOf(t.kind.Name).loaded() != nil {
 		return t.List("", 0)
 	}
 	if t.kind.Resident {

@@ -21,6 +21,8 @@ type Tx struct {
 	org      string
 	version  int64
 	snapshot *snapshot
+	place    *place        // in the pipeline; nil: of a transaction that only reads
+	base     *pendingState // on which it runs; nil: on what is committed
 	tables   map[string]anyWrites
 	sealed   map[string][]byte // by name; nil when removed
 	activity *ActivityRow
@@ -107,12 +109,18 @@ func (tx *Tx) record(a *domain.Activity, d LogDigests) error {
 
 // Activity returns one activity by its id, or nil.
 func (tx *Tx) Activity(id string) (*domain.Activity, error) {
+	if tx.base != nil {
+		return nil, errStale
+	}
 	return tx.activityOf(tx.store.driver.Activity(tx.ctx, tx.org, id))
 }
 
 // Recorded returns the activity that was made of the request with this time
 // and fingerprint, or nil.
 func (tx *Tx) Recorded(timestampMs int64, fingerprint Fingerprint) (*domain.Activity, error) {
+	if tx.base.isRecording(recordedRequest{timestampMs, fingerprint}) {
+		return nil, errStale
+	}
 	return tx.activityOf(tx.store.driver.Recorded(tx.ctx, tx.org, timestampMs, fingerprint))
 }
 
@@ -120,6 +128,9 @@ func (tx *Tx) Recorded(timestampMs int64, fingerprint Fingerprint) (*domain.Acti
 // a page that would be empty for that continues with the next, because callers
 // take an empty one for the end.
 func (tx *Tx) Activities(q ActivityQuery) ([]*domain.Activity, error) {
+	if tx.base != nil {
+		return nil, errStale
+	}
 	for {
 		found, err := tx.store.driver.Activities(tx.ctx, tx.org, q)
 		if err != nil {
@@ -240,9 +251,33 @@ func (tx *Tx) withHead(changes []Change) ([]Change, error) {
 // rows reads the rows of the organization.
 func (tx *Tx) rows() (_ *rows, err error) {
 	if tx.own == nil {
-		tx.own, err = tx.store.rowsOf(tx.org)
+		if tx.own, err = tx.store.rowsOf(tx.org); err == nil {
+			tx.own.base = tx.base
+		}
 	}
 	return tx.own, err
+}
+
+// nextSnapshot is what is known of the version that a commit makes; nil: it makes none
+// of this organization, or one that nothing is known of.
+func (tx *Tx) nextSnapshot(c *Commit) *snapshot {
+	if tx.version == 0 || !c.Raises() || tx.own == nil {
+		return nil
+	}
+	// If it is committed, no other commit came between: the next version is this one
+	// and what was written.
+	next := tx.snapshot.next(c, tx.own.key)
+	next.head.Store(tx.nextHead)
+	return next
+}
+
+// checkVersion says whether the organization is still as the transaction sees it. Of
+// a state that is not committed that cannot be said: the transaction runs again.
+func (tx *Tx) checkVersion() error {
+	if tx.base != nil {
+		return errStale
+	}
+	return tx.store.checkVersion(tx.ctx, tx.org, tx.version)
 }
 
 // get reads one item of the organization, nil when there is none, and remembers

@@ -141,9 +141,7 @@ type Deliveries struct{ tx *Tx }
 // UpdateDeliveries runs fn, and commits what it wrote if no other server did so in
 // the meantime; else it runs again.
 func (s *Store) UpdateDeliveries(ctx context.Context, fn func(Deliveries) error) error {
-	return s.retry(ctx, webhookOrg, func(version int64) error {
-		return s.run(ctx, webhookOrg, version, func(tx *Tx) error { return fn(Deliveries{tx}) })
-	})
+	return s.change(ctx, webhookOrg, func(tx *Tx) error { return fn(Deliveries{tx}) })
 }
 
 // Lease is the present one; the zero value: there is none.

@@ -162,3 +162,82 @@ func appendLink(ctx context.Context, db store.Driver, name string) error {
 		}
 	}
 }
+
+// testFollowsChanges: a change names what the change before it wrote, and is refused if
+// that is not there, even where another change has made the version that it expects.
+func testFollowsChanges(t *testing.T, db store.Driver) {
+	const changes = 20
+	state := func(v int64) string { return fmt.Sprint("state ", v) }
+	change := func(org string, v int64) *store.Commit {
+		c := &store.Commit{
+			Org: org, Version: v, Activity: activity(fmt.Sprint("at ", v)), Followed: true,
+			Changes: []store.Change{put("state", "newest", state(v+1)), put("k", fmt.Sprint(v), "x")},
+		}
+		if v > 1 {
+			c.Follows = []store.StoredBody{{Kind: "state", ID: "newest", Body: []byte(state(v))}}
+		}
+		return c
+	}
+	for _, tt := range []struct {
+		name  string
+		spoil func(c *store.Commit) // what is wrong with the change of version 5
+		want  error
+	}{
+		{"good", func(*store.Commit) {}, nil},
+		{"recorded", func(c *store.Commit) { c.Activity = activity("recorded before") }, store.ErrRecorded},
+		{"elsewhere", func(c *store.Commit) { c.Follows[0].Body = []byte("another") }, store.ErrConflict},
+	} {
+		org := "org " + tt.name
+		create(t, db, org)
+		commit(t, db, &store.Commit{Org: org, Version: 1, Activity: activity("recorded before")}, nil)
+		outcomes := make([]error, changes+1)
+		var wait sync.WaitGroup
+		for v := int64(1); v <= changes; v++ {
+			c := change(org, v)
+			if v == 5 {
+				tt.spoil(c)
+			}
+			if v == changes { // one that only appends follows too
+				c.Changes, c.Followed = nil, false
+			}
+			queued := make(chan struct{})
+			c.During = func() { close(queued) }
+			wait.Go(func() { outcomes[v] = db.Commit(t.Context(), c) })
+			<-queued
+		}
+		wait.Wait()
+		for v := int64(1); v <= changes; v++ {
+			want := error(nil)
+			switch {
+			case v == 5:
+				want = tt.want
+			case v > 5 && tt.want != nil:
+				want = store.ErrConflict
+			}
+			if !errors.Is(outcomes[v], want) {
+				t.Errorf("%s: the change of version %d: %v, want %v", tt.name, v, outcomes[v], want)
+			}
+		}
+		last := int64(changes)
+		if tt.want != nil {
+			last = 5
+		}
+		wantVersion(t, db, org, last)
+		wantItem(t, db, org, "state", "newest", []byte(state(last)))
+	}
+
+	create(t, db, "org")
+	commit(t, db, change("org", 1), nil)
+	other := change("org", 2)
+	other.Changes[0].Body = []byte("another state 3")
+	commit(t, db, other, nil)
+	commit(t, db, change("org", 3), store.ErrConflict)
+	onlyAppends := change("org", 3)
+	onlyAppends.Changes = nil
+	commit(t, db, onlyAppends, store.ErrConflict)
+	wantVersion(t, db, "org", 3)
+	wantActivity(t, db, "org", "at 3", nil)
+	onlyAppends.Follows[0].Body = []byte("another state 3")
+	commit(t, db, onlyAppends, nil)
+	wantVersion(t, db, "org", 3)
+}

@@ -72,6 +72,7 @@ func RunContention(t *testing.T, open func(t *testing.T) store.Driver) {
 		{"replace at once", testReplaceAtOnce},
 		{"follows", testFollows},
 		{"follows at once", testFollowsAtOnce},
+		{"follows changes", testFollowsChanges},
 		{"create at once", testCreateAtOnce},
 		{"new items at once", testNewItemsAtOnce},
 		{"commits of one group", testCommitsOfOneGroup},
