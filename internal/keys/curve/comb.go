@@ -33,8 +33,8 @@ var (
 // newComb makes the comb of a point that is not at infinity.
 func newComb(shape combShape, q *nistec.P256Point) *comb {
 	choices := 1<<shape.rows - 1
-	sums := make([]jacobian, shape.blocks*choices)
-	var power jacobian // 2^i·Q
+	sums := make([]sum, shape.blocks*choices)
+	var power sum // 2^i·Q
 	power.set(q)
 	for row := range shape.rows {
 		for block := range shape.blocks {
@@ -42,9 +42,9 @@ func newComb(shape combShape, q *nistec.P256Point) *comb {
 			own[1<<row-1] = power
 			// All sums whose highest bit is this row's.
 			for low := 1; low < 1<<row; low++ {
-				sum := &own[(1<<row|low)-1]
-				*sum = power
-				sum.add(&own[low-1])
+				both := &own[(1<<row|low)-1]
+				*both = power
+				both.add(&own[low-1])
 			}
 			for range shape.stride {
 				power.double()
@@ -58,37 +58,44 @@ func newComb(shape combShape, q *nistec.P256Point) *comb {
 	return c
 }
 
-// term is a multiple of the point of a comb.
+// term is a multiple of the point of a comb. Its scalar has its lowest limb first,
+// and a limb of zeros at the end, for bits that the comb has and no scalar.
 type term struct {
 	*comb
-	scalar *[coordinateSize]byte
+	scalar [5]uint64
 }
 
-// sum adds terms, whose combs have the same stride: they share the doublings.
-func sum(terms ...term) (sum jacobian) {
+// newTerm takes a scalar that is written from its highest byte.
+func newTerm(c *comb, scalar *[coordinateSize]byte) (t term) {
+	t.comb = c
+	number := limbs(scalar)
+	copy(t.scalar[:], number[:])
+	return t
+}
+
+// digit has the bits of a column: one of each row.
+func (t *term) digit(block, column int) (d uint64) {
+	at := uint(block*t.stride + column)
+	for row := range t.rows {
+		d |= t.scalar[at/64] >> (at % 64) & 1 << row
+		at += uint(t.blocks * t.stride)
+	}
+	return d
+}
+
+// sumOf adds terms, whose combs have the same stride: they share the doublings.
+func sumOf(terms ...term) (all sum) {
 	for column := terms[0].stride - 1; column >= 0; column-- {
-		sum.double()
-		for _, t := range terms {
-			for block, sums := range t.sums {
-				d := 0
-				for row := range t.rows {
-					d |= bit(t.scalar, (row*t.blocks+block)*t.stride+column) << row
-				}
-				if d != 0 {
-					sum.addAffine(&sums[d-1])
+		all.double()
+		for i := range terms {
+			for block, sums := range terms[i].sums {
+				if d := terms[i].digit(block, column); d != 0 {
+					all.addAffine(&sums[d-1])
 				}
 			}
 		}
 	}
-	return sum
-}
-
-// bit is bit i of a big-endian number, counted from the lowest.
-func bit(number *[coordinateSize]byte, i int) int {
-	if i >= 8*coordinateSize {
-		return 0
-	}
-	return int(number[coordinateSize-1-i/8]>>(i%8)) & 1
+	return all
 }
 
 // maxLargeTables bounds the memory of large tables to 17 MB.

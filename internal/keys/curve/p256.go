@@ -90,12 +90,12 @@ var generator = sync.OnceValue(func() *comb { return newComb(largeComb, nistec.N
 
 // check is the same by the table of Q.
 func (c *comb) check(r *big.Int, u1, u2 *[coordinateSize]byte) bool {
-	var found jacobian
+	var found sum
 	if g := generator(); g.stride == c.stride {
-		found = sum(term{g, u1}, term{c, u2})
+		found = sumOf(newTerm(g, u1), newTerm(c, u2))
 	} else {
-		found = sum(term{g, u1})
-		other := sum(term{c, u2})
+		found = sumOf(newTerm(g, u1))
+		other := sumOf(newTerm(c, u2))
 		found.add(&other)
 	}
 	if found.hasX(r) {

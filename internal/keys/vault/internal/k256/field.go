@@ -173,7 +173,6 @@ func (z *element) times21(x *element) {
 func (z *element) square(x *element, n int) {
 	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
 	for range n {
-		var c uint64
 		// Products of different limbs, each of which counts twice.
 		h0, t1 := bits.Mul64(x0, x1)
 		h1, l1 := bits.Mul64(x0, x2)
