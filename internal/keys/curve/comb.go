@@ -65,11 +65,9 @@ type term struct {
 	scalar [5]uint64
 }
 
-// newTerm takes a scalar that is written from its highest byte.
-func newTerm(c *comb, scalar *[coordinateSize]byte) (t term) {
+func newTerm(c *comb, scalar *p256Scalar) (t term) {
 	t.comb = c
-	number := limbs(scalar)
-	copy(t.scalar[:], number[:])
+	copy(t.scalar[:], scalar[:])
 	return t
 }
 

@@ -188,7 +188,7 @@ func TestPoints(t *testing.T) {
 			t.Errorf("2·%d·G is wrong", a)
 		}
 	}
-	if infinite := (sum{}); infinite.hasX(new(big.Int)) {
+	if infinite := (sum{}); infinite.hasX(p256Scalar{}) {
 		t.Error("the point at infinity has an x")
 	}
 }

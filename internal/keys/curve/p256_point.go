@@ -1,10 +1,6 @@
 package curve
 
-import (
-	"math/big"
-
-	"filippo.io/nistec"
-)
+import "filippo.io/nistec"
 
 // affine is a point of P-256 that is not the one at infinity.
 type affine struct{ x, y p256Element }
@@ -121,13 +117,12 @@ func (p *sum) join(u, s *p256Element) {
 
 // hasX reports whether a number below the prime is the point's x. That at infinity
 // has none.
-func (p *sum) hasX(n *big.Int) bool {
+func (p *sum) hasX(number p256Scalar) bool {
 	if p.zz.isZero() {
 		return false
 	}
-	var text [coordinateSize]byte
-	n.FillBytes(text[:])
-	x := fromBytes(text)
+	x := p256Element(number)
+	x.mul(&x, &p256Square)
 	x.mul(&x, &p.zz)
 	return x.reduced() == p.x.reduced()
 }
