@@ -19,7 +19,8 @@ type comb struct {
 }
 
 // combShape: rows · blocks · stride covers all 256 bits. A multiplication takes
-// blocks · stride additions and stride doublings.
+// blocks · stride additions and stride doublings. There are at most 8 rows, of at most
+// 64 bits.
 type combShape struct {
 	rows, blocks int
 	stride       int // columns of a block
@@ -58,27 +59,29 @@ func newComb(shape combShape, q *nistec.P256Point) *comb {
 	return c
 }
 
-// term is a multiple of the point of a comb. Its scalar has its lowest limb first,
-// and a limb of zeros at the end, for bits that the comb has and no scalar.
+// term is a multiple of the point of a comb. It has the bits of the scalar from the
+// first of each row on; rows that the comb does not have are zero.
 type term struct {
 	*comb
-	scalar [5]uint64
+	bits [8]uint64
 }
 
 func newTerm(c *comb, scalar *p256Scalar) (t term) {
 	t.comb = c
-	copy(t.scalar[:], scalar[:])
+	var number [len(scalar) + 1]uint64 // with zeros, for bits that the comb has and no scalar
+	copy(number[:], scalar[:])
+	for row := range c.rows {
+		at := row * c.blocks * c.stride
+		t.bits[row] = number[at/64]>>(at%64) | number[at/64+1]<<(64-at%64)
+	}
 	return t
 }
 
-// digit has the bits of a column: one of each row.
-func (t *term) digit(block, column int) (d uint64) {
-	at := uint(block*t.stride + column)
-	for row := range t.rows {
-		d |= t.scalar[at/64] >> (at % 64) & 1 << row
-		at += uint(t.blocks * t.stride)
-	}
-	return d
+// digit has a bit of each row.
+func (t *term) digit(block, column int) uint64 {
+	r, at := &t.bits, (block*t.stride+column)&63
+	return r[0]>>at&1 | r[1]>>at&1<<1 | r[2]>>at&1<<2 | r[3]>>at&1<<3 |
+		r[4]>>at&1<<4 | r[5]>>at&1<<5 | r[6]>>at&1<<6 | r[7]>>at&1<<7
 }
 
 // sumOf adds terms, whose combs have the same stride: they share the doublings.
