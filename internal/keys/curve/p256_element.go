@@ -1,6 +1,7 @@
 package curve
 
 import (
+	"encoding/binary"
 	"math/big"
 	"math/bits"
 )
@@ -48,8 +49,8 @@ func newP256Element(n *big.Int) (z p256Element) {
 }
 
 func limbs(text *[coordinateSize]byte) (z p256Element) {
-	for i, b := range text {
-		z[3-i/8] |= uint64(b) << (56 - i%8*8)
+	for i := range z {
+		z[i] = binary.BigEndian.Uint64(text[8*(3-i):])
 	}
 	return z
 }
@@ -85,6 +86,8 @@ func (z *p256Element) isZero() bool {
 	return z[0]|z[1]|z[2]|z[3] == 0 || *z == p256Element{p256Limb0, p256Limb1, 0, p256Limb3}
 }
 
+// add takes the prime away if there is a fifth limb. Rarely there still is one, or the
+// highest limb is all ones: then what is left is less than the prime above it.
 func (z *p256Element) add(x, y *p256Element) {
 	t0, c := bits.Add64(x[0], y[0], 0)
 	t1, c := bits.Add64(x[1], y[1], c)
@@ -148,8 +151,8 @@ func step(t0, t1, t2, t3, t4 uint64) (_, _, _, _, _ uint64) {
 // mul adds the product with one limb after the other. After each the sum is below
 // x + p: below 2^(64·i)·x was added, and below 2^(64·i)·p, and i limbs were left out.
 // With the next product it is below 2^64·x + p, which fits in five limbs because x is
-// at most 2^256 - 2^192. If the last sum has a fifth limb, it is below 2^256 - 2^192
-// without the prime, for the same reason.
+// below 2^256 - 2^192. If the last sum has a fifth limb, without the prime it is below
+// x·y/2^256, whose highest limb is not all ones either.
 //
 // The rounds are written out: in a loop a check takes half as long again. A carry that
 // is added by Add64 stays in the processor's flag; one that is added by a plus is first

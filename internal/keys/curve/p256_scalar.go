@@ -1,6 +1,7 @@
 package curve
 
 import (
+	"encoding/binary"
 	"math/big"
 	"math/bits"
 )
@@ -33,8 +34,8 @@ func scalarFromBytes(number []byte) p256Scalar {
 
 // bytes writes the number from its highest byte.
 func (x *p256Scalar) bytes() (text [coordinateSize]byte) {
-	for i := range text {
-		text[i] = byte(x[3-i/8] >> (56 - i%8*8))
+	for i, limb := range x {
+		binary.BigEndian.PutUint64(text[8*(3-i):], limb)
 	}
 	return text
 }
