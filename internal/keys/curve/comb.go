@@ -19,7 +19,8 @@ type comb struct {
 }
 
 // combShape: rows · blocks · stride covers all 256 bits. A multiplication takes
-// blocks · stride additions and stride doublings.
+// blocks · stride additions and stride doublings. There are at most 8 rows, of at most
+// 64 bits.
 type combShape struct {
 	rows, blocks int
 	stride       int // columns of a block
@@ -33,8 +34,8 @@ var (
 // newComb makes the comb of a point that is not at infinity.
 func newComb(shape combShape, q *nistec.P256Point) *comb {
 	choices := 1<<shape.rows - 1
-	sums := make([]jacobian, shape.blocks*choices)
-	var power jacobian // 2^i·Q
+	sums := make([]sum, shape.blocks*choices)
+	var power sum // 2^i·Q
 	power.set(q)
 	for row := range shape.rows {
 		for block := range shape.blocks {
@@ -42,9 +43,9 @@ func newComb(shape combShape, q *nistec.P256Point) *comb {
 			own[1<<row-1] = power
 			// All sums whose highest bit is this row's.
 			for low := 1; low < 1<<row; low++ {
-				sum := &own[(1<<row|low)-1]
-				*sum = power
-				sum.add(&own[low-1])
+				both := &own[(1<<row|low)-1]
+				*both = power
+				both.add(&own[low-1])
 			}
 			for range shape.stride {
 				power.double()
@@ -58,37 +59,44 @@ func newComb(shape combShape, q *nistec.P256Point) *comb {
 	return c
 }
 
-// term is a multiple of the point of a comb.
+// term is a multiple of the point of a comb. It has the bits of the scalar from the
+// first of each row on; rows that the comb does not have are zero.
 type term struct {
 	*comb
-	scalar *[coordinateSize]byte
+	bits [8]uint64
 }
 
-// sum adds terms, whose combs have the same stride: they share the doublings.
-func sum(terms ...term) (sum jacobian) {
+func newTerm(c *comb, scalar *p256Scalar) (t term) {
+	t.comb = c
+	var number [len(scalar) + 1]uint64 // with zeros, for bits that the comb has and no scalar
+	copy(number[:], scalar[:])
+	for row := range c.rows {
+		at := row * c.blocks * c.stride
+		t.bits[row] = number[at/64]>>(at%64) | number[at/64+1]<<(64-at%64)
+	}
+	return t
+}
+
+// digit has a bit of each row.
+func (t *term) digit(block, column int) uint64 {
+	r, at := &t.bits, (block*t.stride+column)&63
+	return r[0]>>at&1 | r[1]>>at&1<<1 | r[2]>>at&1<<2 | r[3]>>at&1<<3 |
+		r[4]>>at&1<<4 | r[5]>>at&1<<5 | r[6]>>at&1<<6 | r[7]>>at&1<<7
+}
+
+// sumOf adds terms, whose combs have the same stride: they share the doublings.
+func sumOf(terms ...term) (all sum) {
 	for column := terms[0].stride - 1; column >= 0; column-- {
-		sum.double()
-		for _, t := range terms {
-			for block, sums := range t.sums {
-				d := 0
-				for row := range t.rows {
-					d |= bit(t.scalar, (row*t.blocks+block)*t.stride+column) << row
-				}
-				if d != 0 {
-					sum.addAffine(&sums[d-1])
+		all.double()
+		for i := range terms {
+			for block, sums := range terms[i].sums {
+				if d := terms[i].digit(block, column); d != 0 {
+					all.addAffine(&sums[d-1])
 				}
 			}
 		}
 	}
-	return sum
-}
-
-// bit is bit i of a big-endian number, counted from the lowest.
-func bit(number *[coordinateSize]byte, i int) int {
-	if i >= 8*coordinateSize {
-		return 0
-	}
-	return int(number[coordinateSize-1-i/8]>>(i%8)) & 1
+	return all
 }
 
 // maxLargeTables bounds the memory of large tables to 17 MB.

@@ -3,7 +3,6 @@ package curve
 import (
 	"crypto/elliptic"
 	"errors"
-	"math/big"
 	"sync"
 	"sync/atomic"
 
@@ -40,20 +39,20 @@ func parseP256(raw []byte) (*p256Verifier, error) {
 	return &p256Verifier{point: point}, nil
 }
 
-// verify is the check of FIPS 186-5, section 6.4.2.
+// verify is the check of FIPS 186-5, section 6.4.2, of numbers of at most 32 bytes.
 func (k *p256Verifier) verify(digest [32]byte, r, s []byte) bool {
-	rn, sn := new(big.Int).SetBytes(r), new(big.Int).SetBytes(s)
-	if rn.Sign() == 0 || rn.Cmp(orderP256) >= 0 || sn.Sign() == 0 || sn.Cmp(orderP256) >= 0 {
+	rn, inverse := scalarFromBytes(r), scalarFromBytes(s)
+	if rn.isZero() || !rn.below(&p256OrderLimbs) || inverse.isZero() || !inverse.below(&p256OrderLimbs) {
 		return false
 	}
-	inverse := sn.ModInverse(sn, orderP256)
-	u := new(big.Int).SetBytes(digest[:])
-	var u1, u2 [coordinateSize]byte
-	u.Mod(u.Mul(u, inverse), orderP256).FillBytes(u1[:])
-	u.Mod(u.Mul(rn, inverse), orderP256).FillBytes(u2[:])
+	inverse.invert(&inverse)
+	inverse.mul(&inverse, &p256OrderSquare) // 2^256/s: mul divides by that
+	u1, u2 := scalarFromBytes(digest[:]), rn
+	u1.mul(&u1, &inverse)
+	u2.mul(&u2, &inverse)
 
 	table := k.table.Load()
-	if table == nil && !k.check(rn, &u1, &u2) || table != nil && !table.check(rn, &u1, &u2) {
+	if table == nil && !k.check(&rn, &u1, &u2) || table != nil && !table.check(&rn, &u1, &u2) {
 		return false
 	}
 	if k.good.Load() < worthALargeTable {
@@ -68,12 +67,13 @@ func (k *p256Verifier) verify(digest [32]byte, r, s []byte) bool {
 }
 
 // check reports whether u1·G + u2·Q has an x that is r modulo the order.
-func (k *p256Verifier) check(r *big.Int, u1, u2 *[coordinateSize]byte) bool {
-	sum, err := nistec.NewP256Point().ScalarBaseMult(u1[:])
+func (k *p256Verifier) check(r, u1, u2 *p256Scalar) bool {
+	text1, text2 := u1.bytes(), u2.bytes()
+	sum, err := nistec.NewP256Point().ScalarBaseMult(text1[:])
 	if err != nil {
 		return false
 	}
-	product, err := nistec.NewP256Point().ScalarMult(k.point, u2[:])
+	product, err := nistec.NewP256Point().ScalarMult(k.point, text2[:])
 	if err != nil {
 		return false
 	}
@@ -81,27 +81,31 @@ func (k *p256Verifier) check(r *big.Int, u1, u2 *[coordinateSize]byte) bool {
 	if err != nil { // the point at infinity has none
 		return false
 	}
-	x := new(big.Int).SetBytes(text)
-	return r.Cmp(x.Mod(x, orderP256)) == 0
+	x := scalarFromBytes(text)
+	if !x.below(&p256OrderLimbs) { // it is below the prime, and so below twice the order
+		x.sub(&x, &p256OrderLimbs)
+	}
+	return x == *r
 }
 
 // generator multiplies the generator of the curve.
 var generator = sync.OnceValue(func() *comb { return newComb(largeComb, nistec.NewP256Point().SetGenerator()) })
 
 // check is the same by the table of Q.
-func (c *comb) check(r *big.Int, u1, u2 *[coordinateSize]byte) bool {
-	var found jacobian
+func (c *comb) check(r, u1, u2 *p256Scalar) bool {
+	var found sum
 	if g := generator(); g.stride == c.stride {
-		found = sum(term{g, u1}, term{c, u2})
+		found = sumOf(newTerm(g, u1), newTerm(c, u2))
 	} else {
-		found = sum(term{g, u1})
-		other := sum(term{c, u2})
+		found = sumOf(newTerm(g, u1))
+		other := sumOf(newTerm(c, u2))
 		found.add(&other)
 	}
-	if found.hasX(r) {
+	if found.hasX(*r) {
 		return true
 	}
 	// There are more numbers below the prime than below the order.
-	above := new(big.Int).Add(r, orderP256)
-	return above.Cmp(p256Prime) < 0 && found.hasX(above)
+	above := *r
+	carry := above.add(&above, &p256OrderLimbs)
+	return carry == 0 && above.below(&p256PrimeLimbs) && found.hasX(above)
 }

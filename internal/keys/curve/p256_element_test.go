@@ -2,6 +2,7 @@ package curve
 
 import (
 	"bytes"
+	"fmt"
 	"math/big"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 func (z *p256Element) value() *big.Int {
 	one, plain := p256Element{1}, p256Element{}
 	plain.mul(z, &one)
+	plain = plain.reduced()
 	n := new(big.Int)
 	for i := len(plain) - 1; i >= 0; i-- {
 		n.Add(n.Lsh(n, 64), new(big.Int).SetUint64(plain[i]))
@@ -21,11 +23,11 @@ func (z *p256Element) value() *big.Int {
 }
 
 // text is the point as nistec writes it.
-func (p *jacobian) text() []byte {
-	if p.z.isZero() {
+func (p *sum) text() []byte {
+	if p.zz.isZero() {
 		return []byte{0}
 	}
-	a := normalize([]jacobian{*p})[0]
+	a := normalize([]sum{*p})[0]
 	text := append([]byte{4}, make([]byte, 2*coordinateSize)...)
 	a.x.value().FillBytes(text[1:][:coordinateSize])
 	a.y.value().FillBytes(text[1+coordinateSize:])
@@ -33,7 +35,7 @@ func (p *jacobian) text() []byte {
 }
 
 // rawElement draws limbs as they are kept. Often they are zero or full, where carries
-// go far, or near the prime.
+// go far, or near the prime, above it too.
 func rawElement(t *rapid.T, label string) (z p256Element) {
 	n := new(big.Int)
 	for range z {
@@ -41,18 +43,73 @@ func rawElement(t *rapid.T, label string) (z p256Element) {
 		n.Add(n.Lsh(n, 64), new(big.Int).SetUint64(limb))
 	}
 	if rapid.IntRange(0, 3).Draw(t, label+" near the prime") == 0 {
-		n.Sub(p256Prime, big.NewInt(rapid.Int64Range(1, 1<<20).Draw(t, label+" below")))
+		n.Sub(p256Prime, big.NewInt(rapid.Int64Range(-1<<20, 1<<20).Draw(t, label+" below")))
 	}
 	var text [coordinateSize]byte
-	n.Mod(n, p256Prime).FillBytes(text[:])
-	return limbs(&text)
+	n.FillBytes(text[:])
+	if z = limbs(&text); z[3] == allOnes {
+		z[3]--
+	}
+	return z
+}
+
+// check compares with a number, and holds the limbs to what all operations rely on.
+func (z *p256Element) check(t fataler, name string, want *big.Int) {
+	t.Helper()
+	limbs := newP256Element(new(big.Int).Mod(want, p256Prime))
+	if z[3] == allOnes || z.reduced() != limbs {
+		t.Fatal(fmt.Sprintf("%s: got %x, want %x", name, *z, limbs))
+	}
+}
+
+// TestElementsAtTheLimit: results whose highest limb would be all ones if nothing was
+// done about it, which random numbers do not reach.
+func TestElementsAtTheLimit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rawElement(t, "x")
+		if x.isZero() {
+			x = p256One
+		}
+		// Limbs that are the prime less than all ones and anything: a result that
+		// stands for them has either form.
+		low := rawElement(t, "low")
+		limit := p256Element{low[0], low[1], low[2], allOnes}
+		limit = limit.reduced()
+		v := limit.value()
+		inverse := new(big.Int).ModInverse(x.value(), p256Prime)
+		y := newP256Element(inverse.Mul(inverse, v))
+		var z p256Element
+		z.mul(&x, &y)
+		z.check(t, "product", v)
+		if root := new(big.Int).ModSqrt(v, p256Prime); root != nil {
+			y = newP256Element(root)
+			z.square(&y)
+			z.check(t, "square", v)
+			y = newP256Element(root.Neg(root))
+			z.square(&y)
+			z.check(t, "square of the negative", v)
+		}
+		y.sub(&limit, &x) // of either form
+		z.add(&x, &y)
+		z.check(t, "sum", v)
+		most := p256Element{low[0], low[1], low[2], allOnes - 1}
+		z.add(&most, &most)
+		z.check(t, "sum of the largest", new(big.Int).Lsh(most.value(), 1))
+		z.mul(&most, &most)
+		z.check(t, "product of the largest", new(big.Int).Mul(most.value(), most.value()))
+		z.sub(&p256Element{low[0]}, &most)
+		z.check(t, "difference of the largest", new(big.Int).Sub((&p256Element{low[0]}).value(), most.value()))
+		z.subTwice(&p256Element{low[0]}, &most, &most)
+		z.check(t, "three times the largest", new(big.Int).Sub((&p256Element{low[0]}).value(), new(big.Int).Mul(most.value(), big.NewInt(3))))
+	})
 }
 
 // TestElements holds the arithmetic to math/big.
 func TestElements(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x, y := rawElement(t, "x"), rawElement(t, "y")
+		x, y, w := rawElement(t, "x"), rawElement(t, "y"), rawElement(t, "w")
 		a, b := x.value(), y.value()
+		twice := new(big.Int).Lsh(w.value(), 1)
 		for name, c := range map[string]struct {
 			do   func(z *p256Element)
 			want *big.Int
@@ -62,13 +119,15 @@ func TestElements(t *testing.T) {
 			"product":     {func(z *p256Element) { z.mul(&x, &y) }, new(big.Int).Mul(a, b)},
 			"square":      {func(z *p256Element) { z.square(&x) }, new(big.Int).Mul(a, a)},
 			"with itself": {func(z *p256Element) { *z = x; z.mul(z, z) }, new(big.Int).Mul(a, a)},
+			"twice less":  {func(z *p256Element) { z.subTwice(&x, &y, &w) }, twice.Sub(new(big.Int).Sub(a, b), twice)},
+			"less itself": {func(z *p256Element) { *z = x; z.subTwice(z, z, z) }, new(big.Int).Mul(a, big.NewInt(-2))},
 		} {
 			var z p256Element
 			c.do(&z)
-			want := newP256Element(new(big.Int).Mod(c.want, p256Prime))
-			if z != want { // the limbs, not only what they stand for: each number has one form
-				t.Fatalf("%s of %x and %x: got %x, want %x", name, x, y, z, want)
-			}
+			z.check(t, fmt.Sprintf("%s of %x, %x and %x", name, x, y, w), c.want)
+		}
+		if x.isZero() != (a.Sign() == 0) {
+			t.Fatalf("%x is zero: %v", x, x.isZero())
 		}
 	})
 	var x, zero p256Element
@@ -94,10 +153,10 @@ func TestPoints(t *testing.T) {
 		}
 		return p.Bytes()
 	}
-	point := func(n int) (p jacobian) {
-		var one jacobian
+	point := func(n int) (p sum) {
+		var one sum
 		one.set(nistec.NewP256Point().SetGenerator())
-		g := normalize([]jacobian{one})[0]
+		g := normalize([]sum{one})[0]
 		for range max(n, -n) {
 			p.addAffine(&g) // of its own z
 		}
@@ -109,17 +168,17 @@ func TestPoints(t *testing.T) {
 	}
 	for a := -most; a <= most; a++ {
 		for b := -most; b <= most; b++ {
-			sum, q := point(a), point(b)
-			sum.add(&q)
-			if !bytes.Equal(sum.text(), multiple(a+b)) {
+			p, q := point(a), point(b)
+			p.add(&q)
+			if !bytes.Equal(p.text(), multiple(a+b)) {
 				t.Errorf("%d·G + %d·G is wrong", a, b)
 			}
 			if b == 0 {
 				continue
 			}
-			sum = point(a)
-			sum.addAffine(&normalize([]jacobian{q})[0])
-			if !bytes.Equal(sum.text(), multiple(a+b)) {
+			p = point(a)
+			p.addAffine(&normalize([]sum{q})[0])
+			if !bytes.Equal(p.text(), multiple(a+b)) {
 				t.Errorf("%d·G + %d·G, the second in the simple form, is wrong", a, b)
 			}
 		}
@@ -129,7 +188,7 @@ func TestPoints(t *testing.T) {
 			t.Errorf("2·%d·G is wrong", a)
 		}
 	}
-	if infinite := (jacobian{}); infinite.hasX(new(big.Int)) {
+	if infinite := (sum{}); infinite.hasX(p256Scalar{}) {
 		t.Error("the point at infinity has an x")
 	}
 }

@@ -1,23 +1,20 @@
 package curve
 
-import (
-	"math/big"
-
-	"filippo.io/nistec"
-)
+import "filippo.io/nistec"
 
 // affine is a point of P-256 that is not the one at infinity.
 type affine struct{ x, y p256Element }
 
-// jacobian is the point (x/z², y/z³); that at infinity, if z is zero.
-type jacobian struct{ x, y, z p256Element }
+// sum is the point (x/zz, y/zzz), where zz³ = zzz²; that at infinity, if zz is zero.
+// A point of a table is added to it with 10 products; to coordinates of Jacobi, with 11.
+type sum struct{ x, y, zz, zzz p256Element }
 
 // set takes a point over that is not at infinity.
-func (p *jacobian) set(q *nistec.P256Point) {
+func (p *sum) set(q *nistec.P256Point) {
 	text := q.Bytes()
 	p.x = fromBytes([coordinateSize]byte(text[1:]))
 	p.y = fromBytes([coordinateSize]byte(text[1+coordinateSize:]))
-	p.z = p256One
+	p.zz, p.zzz = p256One, p256One
 }
 
 // p256Square is 2^512 modulo the prime, which brings a number into the form of an
@@ -37,125 +34,106 @@ func fromBytes(text [coordinateSize]byte) (z p256Element) {
 	return z
 }
 
-func (p *jacobian) setAffine(a *affine) { p.x, p.y, p.z = a.x, a.y, p256One }
+// double sets p to 2·p, by the formulas dbl-2008-s-1.
+func (p *sum) double() {
+	var u, v, w, s, m, t p256Element
+	u.add(&p.y, &p.y)
+	v.square(&u)
+	w.mul(&u, &v)
+	s.mul(&p.x, &v)
+	t.sub(&p.x, &p.zz)
+	m.add(&p.x, &p.zz)
+	m.mul(&m, &t)
+	t.add(&m, &m)
+	m.add(&m, &t) // 3·(x - zz)·(x + zz), because the curve's a is -3
 
-// double sets p to 2·p, by the formulas dbl-2001-b.
-func (p *jacobian) double() {
-	var delta, gamma, beta, alpha, t p256Element
-	delta.square(&p.z)
-	gamma.square(&p.y)
-	beta.mul(&p.x, &gamma)
-	t.sub(&p.x, &delta)
-	alpha.add(&p.x, &delta)
-	alpha.mul(&alpha, &t)
-	t.add(&alpha, &alpha)
-	alpha.add(&alpha, &t) // 3·(x - delta)·(x + delta)
-
-	p.z.add(&p.y, &p.z) // (y + z)² - gamma - delta
-	p.z.square(&p.z)
-	p.z.sub(&p.z, &gamma)
-	p.z.sub(&p.z, &delta)
-
-	beta.add(&beta, &beta)
-	beta.add(&beta, &beta) // 4·x·gamma
-	p.x.square(&alpha)
-	p.x.sub(&p.x, &beta)
-	p.x.sub(&p.x, &beta)
-
-	gamma.square(&gamma)
-	gamma.add(&gamma, &gamma)
-	gamma.add(&gamma, &gamma)
-	gamma.add(&gamma, &gamma) // 8·y⁴
-	beta.sub(&beta, &p.x)
-	p.y.mul(&alpha, &beta)
-	p.y.sub(&p.y, &gamma)
+	p.zz.mul(&p.zz, &v)
+	p.zzz.mul(&p.zzz, &w)
+	w.mul(&w, &p.y)
+	t.square(&m)
+	p.x.subTwice(&t, &p256Element{}, &s)
+	s.sub(&s, &p.x)
+	s.mul(&s, &m)
+	p.y.sub(&s, &w)
 }
 
 // addAffine sets p to p + q.
-func (p *jacobian) addAffine(q *affine) {
-	if p.z.isZero() {
-		p.setAffine(q)
+func (p *sum) addAffine(q *affine) {
+	if p.zz.isZero() {
+		*p = sum{q.x, q.y, p256One, p256One}
 		return
 	}
-	var zz, u, s p256Element
-	zz.square(&p.z)
-	u.mul(&q.x, &zz)
-	s.mul(&q.y, &p.z)
-	s.mul(&s, &zz)
-	p.join(&p.x, &p.y, &u, &s, &p.z)
+	var u, s p256Element
+	u.mul(&q.x, &p.zz)
+	s.mul(&q.y, &p.zzz)
+	p.join(&u, &s)
 }
 
 // add sets p to p + q.
-func (p *jacobian) add(q *jacobian) {
+func (p *sum) add(q *sum) {
 	switch {
-	case q.z.isZero():
+	case q.zz.isZero():
 		return
-	case p.z.isZero():
+	case p.zz.isZero():
 		*p = *q
 		return
 	}
-	var zz, qzz, x, y, u, s, z p256Element
-	zz.square(&p.z)
-	qzz.square(&q.z)
-	x.mul(&p.x, &qzz)
-	y.mul(&p.y, &q.z)
-	y.mul(&y, &qzz)
-	u.mul(&q.x, &zz)
-	s.mul(&q.y, &p.z)
-	s.mul(&s, &zz)
-	z.mul(&p.z, &q.z)
-	p.join(&x, &y, &u, &s, &z)
+	var u, s p256Element
+	u.mul(&q.x, &p.zz)
+	s.mul(&q.y, &p.zzz)
+	p.x.mul(&p.x, &q.zz)
+	p.y.mul(&p.y, &q.zzz)
+	p.zz.mul(&p.zz, &q.zz)
+	p.zzz.mul(&p.zzz, &q.zzz)
+	p.join(&u, &s)
 }
 
-// join sets p to (x, y) + (u, s), over the same z. Neither is at infinity.
-func (p *jacobian) join(x, y, u, s, z *p256Element) {
-	var h, r, hh, v p256Element
-	h.sub(u, x)
-	r.sub(s, y)
-	if h.isZero() {
-		if r.isZero() {
-			p.x, p.y, p.z = *x, *y, *z
+// join adds the point (u/zz, s/zzz), with the zz and zzz of p, by the formulas
+// add-2008-s. Neither is at infinity.
+func (p *sum) join(u, s *p256Element) {
+	u.sub(u, &p.x)
+	s.sub(s, &p.y)
+	if u.isZero() {
+		if s.isZero() {
 			p.double()
 			return
 		}
-		*p = jacobian{} // they cancel
+		*p = sum{} // they cancel
 		return
 	}
-	hh.square(&h)
-	v.mul(x, &hh)
-	p.z.mul(z, &h)
-	hh.mul(&hh, &h)
-	h.mul(y, &hh)
-	p.x.square(&r)
-	p.x.sub(&p.x, &hh)
-	p.x.sub(&p.x, &v)
-	p.x.sub(&p.x, &v)
+	var square, cube, v p256Element
+	square.square(u)
+	cube.mul(u, &square)
+	v.mul(&p.x, &square)
+	p.zz.mul(&p.zz, &square)
+	p.zzz.mul(&p.zzz, &cube)
+	p.y.mul(&p.y, &cube)
+	p.x.square(s)
+	p.x.subTwice(&p.x, &cube, &v)
 	v.sub(&v, &p.x)
-	p.y.mul(&r, &v)
-	p.y.sub(&p.y, &h)
+	v.mul(&v, s)
+	p.y.sub(&v, &p.y)
 }
 
 // hasX reports whether a number below the prime is the point's x. That at infinity
 // has none.
-func (p *jacobian) hasX(n *big.Int) bool {
-	if p.z.isZero() {
+func (p *sum) hasX(number p256Scalar) bool {
+	if p.zz.isZero() {
 		return false
 	}
-	var text [coordinateSize]byte
-	n.FillBytes(text[:])
-	x, square := fromBytes(text), p256Element{}
-	square.square(&p.z)
-	x.mul(&x, &square)
-	return x == p.x
+	x := p256Element(number)
+	x.mul(&x, &p256Square)
+	x.mul(&x, &p.zz)
+	return x.reduced() == p.x.reduced()
 }
 
 // normalize brings points into the form in which they are added fastest, with one
 // inversion for all. None is at infinity.
-func normalize(points []jacobian) []affine {
-	products := make([]p256Element, len(points)+1) // of the z before each
+func normalize(points []sum) []affine {
+	products := make([]p256Element, len(points)+1) // of the zzz before each
 	products[0] = p256One
 	for i := range points {
-		products[i+1].mul(&products[i], &points[i].z)
+		products[i+1].mul(&products[i], &points[i].zzz)
 	}
 	var inverse p256Element
 	inverse.invert(&products[len(points)])
@@ -163,11 +141,11 @@ func normalize(points []jacobian) []affine {
 	for i := len(points) - 1; i >= 0; i-- {
 		var own, square p256Element
 		own.mul(&inverse, &products[i])
-		inverse.mul(&inverse, &points[i].z)
-		square.square(&own)
+		inverse.mul(&inverse, &points[i].zzz)
+		all[i].y.mul(&points[i].y, &own)
+		square.mul(&own, &points[i].zz)
+		square.square(&square) // 1/zz, because zzz is zz to the power of 3/2
 		all[i].x.mul(&points[i].x, &square)
-		square.mul(&square, &own)
-		all[i].y.mul(&points[i].y, &square)
 	}
 	return all
 }

@@ -71,7 +71,8 @@ func TestCombMultiplies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, shape := range []combShape{smallComb, largeComb} {
-			product := sum(term{newComb(shape, q), &scalar})
+			limbs := scalarFromBytes(scalar[:])
+			product := sumOf(newTerm(newComb(shape, q), &limbs))
 			if got := product.text(); !bytes.Equal(got, want.Bytes()) {
 				t.Fatalf("%x · %x·G is %x, with %v not %x", scalar, base, want.Bytes(), shape, got)
 			}

@@ -29,7 +29,7 @@ func drawElement(t *rapid.T, name string) *element {
 
 func TestField(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x, y := drawElement(t, "x"), drawElement(t, "y")
+		x, y, w := drawElement(t, "x"), drawElement(t, "y"), drawElement(t, "w")
 		a, b := x.number(), y.number()
 		check := func(name string, got element, want *big.Int) {
 			t.Helper()
@@ -47,8 +47,12 @@ func TestField(t *testing.T) {
 		check("mul", z, new(big.Int).Mul(a, b))
 		z.times21(x)
 		check("times21", z, new(big.Int).Mul(a, big.NewInt(21)))
+		z.subTwice(x, y, w)
+		check("subTwice", z, minusTwice(x, y, w))
+		z.square(x, 1)
+		check("square", z, new(big.Int).Mul(a, a))
 		z.square(x, 3)
-		check("square", z, new(big.Int).Exp(a, big.NewInt(8), p))
+		check("square three times", z, new(big.Int).Exp(a, big.NewInt(8), p))
 		z.pick(0, x, y)
 		check("pick 0", z, new(big.Int).Set(a))
 		z.pick(^uint64(0), x, y)
@@ -56,6 +60,12 @@ func TestField(t *testing.T) {
 		z = *x
 		z.mul(&z, &z)
 		check("mul in place", z, new(big.Int).Mul(a, a))
+		z = *x
+		z.square(&z, 1)
+		check("square in place", z, new(big.Int).Mul(a, a))
+		z = *x
+		z.subTwice(&z, &z, &z)
+		check("subTwice in place", z, minusTwice(x, x, x))
 		z = *x
 		z.sub(&z, &z)
 		check("sub in place", z, new(big.Int))
@@ -72,6 +82,11 @@ func TestField(t *testing.T) {
 	})
 }
 
+func minusTwice(x, y, w *element) *big.Int {
+	n := new(big.Int).Sub(x.number(), y.number())
+	return n.Sub(n, new(big.Int).Lsh(w.number(), 1))
+}
+
 // The numbers around multiples of p and 2^256, with each other.
 func TestFieldEdges(t *testing.T) {
 	var edges []*element
@@ -83,13 +98,21 @@ func TestFieldEdges(t *testing.T) {
 	}
 	for _, x := range edges {
 		for _, y := range edges {
+			for _, w := range edges {
+				var z element
+				z.subTwice(x, y, w)
+				if z = z.reduced(); z.number().Cmp(new(big.Int).Mod(minusTwice(x, y, w), p)) != 0 {
+					t.Errorf("subTwice of %x, %x and %x: %x", x.number(), y.number(), w.number(), z.number())
+				}
+			}
 			for name, op := range map[string]struct {
 				got  func(z *element)
 				want *big.Int
 			}{
-				"add": {func(z *element) { z.add(x, y) }, new(big.Int).Add(x.number(), y.number())},
-				"sub": {func(z *element) { z.sub(x, y) }, new(big.Int).Sub(x.number(), y.number())},
-				"mul": {func(z *element) { z.mul(x, y) }, new(big.Int).Mul(x.number(), y.number())},
+				"add":    {func(z *element) { z.add(x, y) }, new(big.Int).Add(x.number(), y.number())},
+				"sub":    {func(z *element) { z.sub(x, y) }, new(big.Int).Sub(x.number(), y.number())},
+				"mul":    {func(z *element) { z.mul(x, y) }, new(big.Int).Mul(x.number(), y.number())},
+				"square": {func(z *element) { z.square(x, 1) }, new(big.Int).Mul(x.number(), x.number())},
 			} {
 				var z element
 				op.got(&z)

@@ -47,8 +47,8 @@ func IsBase(k *secp256k1.ModNScalar, p *secp256k1.JacobianPoint) bool {
 // onCurve is y^2 = x^3 + 7.
 func (q *affine) onCurve() bool {
 	var left, right element
-	left.mul(&q.y, &q.y)
-	right.mul(&q.x, &q.x)
+	left.square(&q.y, 1)
+	right.square(&q.x, 1)
 	right.mul(&right, &q.x)
 	right.add(&right, &element{7})
 	return left.equal(&right)

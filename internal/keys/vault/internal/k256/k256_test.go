@@ -100,30 +100,38 @@ func TestInfinity(t *testing.T) {
 }
 
 // A damaged table gives the same wrong point each time, so comparing two
-// results is not enough.
+// results is not enough. A number of a row is in all entries whose index has
+// the bits of the number's.
 func TestDamagedTable(t *testing.T) {
 	var k secp256k1.ModNScalar
 	k.SetByteSlice([]byte("a scalar that uses some entries."))
 	want := theirs(&k)
 	c := theComb()
-	var used int
-	for i := range c.points[7] {
-		entry := &c.points[7][i]
-		good := *entry
-		entry.x[2] ^= 1 << 17
-		var p secp256k1.JacobianPoint
-		if !Base(&k, &p) {
-			used++
-			if IsBase(&k, &p) || IsBase(&k, want) {
-				t.Errorf("entry %d is damaged, and its point passes", i)
-			}
-		} else if !same(&p, want) {
-			t.Errorf("entry %d is damaged, and that is not noticed", i)
+	m := c.digits(&k)
+	for i := range c.rows {
+		index := digit(&m, i)
+		if index < 0 {
+			index = -index
 		}
-		*entry = good
-	}
-	if used != 1 {
-		t.Errorf("the scalar uses %d entries of a window, not one", used)
+		index /= 2 // of 2j + 1
+		for j := range entries {
+			damaged := &c.rows[i].x[2][j]
+			if j%2 == 1 {
+				damaged = &c.rows[i].y[2][j]
+			}
+			*damaged ^= 1 << 17
+			var p secp256k1.JacobianPoint
+			noticed := !Base(&k, &p)
+			switch used := index&j == j; {
+			case noticed != used:
+				t.Errorf("number %d of row %d is damaged: noticed %v, used %v", j, i, noticed, used)
+			case used && (IsBase(&k, &p) || IsBase(&k, want)):
+				t.Errorf("number %d of row %d is damaged, and its point passes", j, i)
+			case !used && !same(&p, want):
+				t.Errorf("number %d of row %d is damaged, and that is not noticed", j, i)
+			}
+			*damaged ^= 1 << 17
+		}
 	}
 }
 

@@ -48,6 +48,42 @@ func (p *point) add(q *affine) {
 	p.z.add(&z3, &t0)
 }
 
+// sum is x = X/ZZ, y = Y/ZZZ, where ZZ^3 = ZZZ^2; infinity has ZZ = 0.
+type sum struct{ x, y, zz, zzz element }
+
+func (q *affine) sum() sum { return sum{q.x, q.y, element{1}, element{1}} }
+
+// add sets p to p + q, if neither is infinity and p is neither q nor its
+// negative: otherwise it makes p infinity, whatever the sum is, and adding to
+// infinity leaves it there. It is the formula madd-2008-s for these
+// coordinates, 8 products and 2 squares; that of a point has 13.
+func (p *sum) add(q *affine) {
+	var u, r, uu, uuu, v element
+	u.mul(&q.x, &p.zz)
+	u.sub(&u, &p.x)
+	r.mul(&q.y, &p.zzz)
+	r.sub(&r, &p.y)
+	uu.square(&u, 1)
+	uuu.mul(&u, &uu)
+	v.mul(&p.x, &uu)
+	p.zz.mul(&p.zz, &uu)
+	p.zzz.mul(&p.zzz, &uuu)
+	p.y.mul(&p.y, &uuu)
+	p.x.square(&r, 1)
+	p.x.subTwice(&p.x, &uuu, &v)
+	v.sub(&v, &p.x)
+	v.mul(&v, &r)
+	p.y.sub(&v, &p.y)
+}
+
+// point is the sum over one denominator.
+func (p *sum) point() (q point) {
+	q.x.mul(&p.x, &p.zzz)
+	q.y.mul(&p.y, &p.zz)
+	q.z.mul(&p.zz, &p.zzz)
+	return q
+}
+
 // toAffine takes points other than infinity, and inverts once for all of them:
 // each 1/Z is the inverse of the product of all, times the others.
 func toAffine(points []point) []affine {
@@ -77,11 +113,11 @@ const (
 	entries = 1 << (width - 1)
 )
 
-// comb has (2j+1) * 2^(width*i) * G in [i][j], and what recoding adds.
+// comb has (2j+1) * 2^(width*i) * G as entry j of row i, and what recoding adds.
 type comb struct {
-	points [windows][entries]affine
-	half   secp256k1.ModNScalar // 1/2
-	shift  secp256k1.ModNScalar // (2^(width*windows) - 1)/2
+	rows  [windows]row
+	half  secp256k1.ModNScalar // 1/2
+	shift secp256k1.ModNScalar // (2^(width*windows) - 1)/2
 }
 
 // theComb is a constant of 53 KB, which takes about a millisecond to compute.
@@ -103,7 +139,7 @@ var theComb = sync.OnceValue(func() *comb {
 	var base affine
 	base.x.setField(&g.X)
 	base.y.setField(&g.Y)
-	for i := range c.points {
+	for i := range c.rows {
 		twice := base.point()
 		twice.add(&base)
 		step := toAffine([]point{twice})[0]
@@ -116,59 +152,118 @@ var theComb = sync.OnceValue(func() *comb {
 		row[entries] = row[entries-1] // (2^width - 1) and 1 more make the next base
 		row[entries].add(&base)
 		made := toAffine(row[:])
-		copy(c.points[i][:], made)
+		c.rows[i].set(made[:entries])
 		base = made[entries]
 	}
 	return &c
 })
 
-// pick sets q to an entry, and reads all of them to do it.
-func (q *affine) pick(row *[entries]affine, index uint64) {
-	var x0, x1, x2, x3, y0, y1, y2, y3 uint64
-	for j := range row {
-		e := &row[j]
-		mask := -((uint64(j) ^ index - 1) >> 63) // all ones where j is the index
-		x0 |= e.x[0] & mask
-		x1 |= e.x[1] & mask
-		x2 |= e.x[2] & mask
-		x3 |= e.x[3] & mask
-		y0 |= e.y[0] & mask
-		y1 |= e.y[1] & mask
-		y2 |= e.y[2] & mask
-		y3 |= e.y[3] & mask
+// row is a table of points. Each bit of a limb of an entry is a polynomial in
+// the four bits of the entry's index, modulo 2; a row has the coefficients.
+// Number j is that of the product of those bits which are set in j.
+//
+// Entries themselves would need a mask for each of them, which are more than
+// there are registers: picking one takes twice as long.
+type row struct{ x, y [4][entries]uint64 }
+
+func (r *row) set(points []affine) {
+	for j := range points {
+		for i := range 4 {
+			r.x[i][j], r.y[i][j] = points[j].x[i], points[j].y[i]
+		}
 	}
-	q.x, q.y = element{x0, x1, x2, x3}, element{y0, y1, y2, y3}
+	for i := range 4 {
+		toPolynomial(&r.x[i])
+		toPolynomial(&r.y[i])
+	}
+}
+
+// toPolynomial makes coefficients of values, one bit of the index after the other:
+// f = f(0) + b*(f(0) + f(1)).
+func toPolynomial(limbs *[entries]uint64) {
+	for bit := 1; bit < entries; bit *= 2 {
+		for j := range limbs {
+			if j&bit != 0 {
+				limbs[j] ^= limbs[j-bit]
+			}
+		}
+	}
+}
+
+// pick sets q to an entry, and reads all of the row to do it.
+func (q *affine) pick(r *row, index uint64) {
+	b0, b1, b2, b3 := -(index & 1), -(index >> 1 & 1), -(index >> 2 & 1), -(index >> 3 & 1)
+	q.x.evaluate(&r.x, b0, b1, b2, b3)
+	q.y.evaluate(&r.y, b0, b1, b2, b3)
+}
+
+// evaluate sets z to the number at an index each of whose bits fills a mask.
+func (z *element) evaluate(coefficients *[4][entries]uint64, b0, b1, b2, b3 uint64) {
+	for i := range z {
+		c := &coefficients[i]
+		low := c[0] ^ c[1]&b0 ^ (c[2]^c[3]&b0)&b1
+		low ^= (c[4] ^ c[5]&b0 ^ (c[6]^c[7]&b0)&b1) & b2
+		high := c[8] ^ c[9]&b0 ^ (c[10]^c[11]&b0)&b1
+		high ^= (c[12] ^ c[13]&b0 ^ (c[14]^c[15]&b0)&b1) & b2
+		z[i] = low ^ high&b3
+	}
+}
+
+// digits writes k in windows: bit i of m stands for 2^i if it is set, and for
+// -2^i if it is not.
+//
+// With N = width*windows and m = k/2 + (2^N - 1)/2, k is the sum of (2b - 1)2^i
+// over the N bits b of m, all of that modulo the order.
+func (c *comb) digits(k *secp256k1.ModNScalar) (limbs [windows*width/64 + 1]uint64) {
+	var m secp256k1.ModNScalar
+	m.Mul2(k, &c.half).Add(&c.shift)
+	bytes := m.Bytes()
+	for i := range 4 {
+		limbs[i] = binary.BigEndian.Uint64(bytes[8*(3-i):])
+	}
+	m.Zero()
+	clear(bytes[:])
+	return limbs
+}
+
+// entry sets q to the point of window i of m. A window with the bits v is the
+// digit 2v - (2^width - 1): with the top bit set it is positive, and without it
+// the negative of that with all bits inverted.
+func (c *comb) entry(q *affine, m *[windows*width/64 + 1]uint64, i int) {
+	at := i * width
+	v := m[at/64]>>(at%64) | m[min(at/64+1, len(m)-1)]<<(64-at%64)
+	negative := (v>>(width-1))&1 - 1 // all ones without the top bit
+	q.pick(&c.rows[i], (v^negative)&(entries-1))
+	var minus element
+	minus.sub(&minus, &q.y)
+	q.y.pick(negative, &q.y, &minus)
 }
 
 // multiply is kG, in a time that does not depend on k.
 //
-// With m = k/2 + (2^N - 1)/2, k is the sum of (2b - 1)2^i over the N bits b of
-// m. So a window with the bits v is the digit 2v - (2^width - 1): with the top
-// bit set it is positive, and without it the negative of that with all bits
-// inverted.
-func multiply(k *secp256k1.ModNScalar) (sum point) {
+// Only the last addition needs the formula that is complete. Write W for
+// 2^width. Before window i is added, the sum is sG for an odd number s, because
+// all digits are odd, and |s| <= W^i - 1, because no digit is above W - 1. The
+// window is eG with W^i <= |e| <= (W - 1)W^i. So s, s - e and s + e are not zero,
+// and all are between -W^(i+1) and W^(i+1). Before the last window that is at
+// most 2^255, which is less than the order: they are not zero modulo the order
+// either, so that the sum is neither infinity nor the window nor its negative.
+//
+// The last addition would reach 2^260, and has two scalars for which it is
+// special: zero, and that for which both points are the same.
+func multiply(k *secp256k1.ModNScalar) point {
 	c := theComb()
-	var m secp256k1.ModNScalar
-	defer m.Zero()
-	m.Mul2(k, &c.half).Add(&c.shift)
-	bytes := m.Bytes()
-	defer clear(bytes[:])
-	var limbs [windows*width/64 + 1]uint64
-	defer clear(limbs[:])
-	for i := range 4 {
-		limbs[i] = binary.BigEndian.Uint64(bytes[8*(3-i):])
+	m := c.digits(k)
+	defer clear(m[:])
+	var q affine
+	c.entry(&q, &m, 0)
+	partial := q.sum()
+	for i := 1; i < windows-1; i++ {
+		c.entry(&q, &m, i)
+		partial.add(&q)
 	}
-	sum.y = element{1} // infinity
-	for i := range windows {
-		at := i * width
-		v := limbs[at/64]>>(at%64) | limbs[min(at/64+1, len(limbs)-1)]<<(64-at%64)
-		negative := (v>>(width-1))&1 - 1 // all ones without the top bit
-		var q affine
-		q.pick(&c.points[i], (v^negative)&(entries-1))
-		var minus element
-		minus.sub(&minus, &q.y)
-		q.y.pick(negative, &q.y, &minus)
-		sum.add(&q)
-	}
-	return sum
+	whole := partial.point()
+	c.entry(&q, &m, windows-1)
+	whole.add(&q)
+	return whole
 }
