@@ -28,7 +28,7 @@ const (
 
 // Run checks an installation, whether its server runs or not.
 func (cmd doctorCommand) Run(ctx context.Context) error {
-	found, err := server.Examine(ctx, cmd.Config, server.Examining{MailTo: cmd.MailTo, SMSTo: cmd.SMSTo, Now: time.Now()})
+	found, err := server.Examine(ctx, cmd.Config, server.Examining{MailTo: cmd.MailTo, SMSTo: cmd.SMSTo, Now: time.Now})
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "latchkey: nothing could be checked: %v\n", err)
 		return doctorFailed

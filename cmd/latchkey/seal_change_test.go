@@ -210,11 +210,10 @@ func (s *sealedProgram) load() (ends func()) {
 	}
 	return func() {
 		s.t.Helper()
+		// What it is to go on beside may be over before a busy machine has made so many.
+		testkit.Until(s.t, "five keys were made", func() bool { return made.Load() >= 5 || s.t.Failed() })
 		over.Store(true)
 		working.Wait()
-		if made.Load() < 5 {
-			s.t.Errorf("only %d keys were made", made.Load())
-		}
 	}
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
 import { until } from '../../e2e/lib/until.mjs';
-import { accessible, caller, consoleUrl, ethereum, furnish, keyOf, picture, signIn, signTransaction, startServer, storeName, useBrowser, useServer } from './lib.mjs';
+import { accessible, caller, closed, consoleUrl, ethereum, furnish, keyOf, picture, signIn, signTransaction, startServer, storeName, useBrowser, useServer } from './lib.mjs';
 
 describe(`the log on ${storeName}`, () => {
   const held = useServer();
@@ -115,6 +115,7 @@ describe('a database that is an older one', () => {
     await dialog.getByRole('button', { name: 'Create wallet' }).click();
     await dialog.getByRole('alert').getByText('carries out nothing').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await closed(page);
     await page.getByRole('link', { name: 'Audit', exact: true }).click();
     await page.getByText('/public/v1/submit/create_wallet').waitFor();
     await page.getByText('not ready:').waitFor();

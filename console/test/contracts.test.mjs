@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 
-import { accessible, consoleUrl, erc20, ethereum, furnish, picture, signIn, signTransaction, storeName, useBrowser, useServer } from './lib.mjs';
+import { accessible, closed, consoleUrl, erc20, ethereum, furnish, picture, signIn, signTransaction, storeName, useBrowser, useServer } from './lib.mjs';
 
 const dollar = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
 const transfer = { type: 'function', name: 'transfer', inputs: [{ name: 'to', type: 'address' }, { name: 'value', type: 'uint256' }], outputs: [{ name: '', type: 'bool' }], stateMutability: 'nonpayable' };
@@ -54,6 +54,7 @@ describe(`contract interfaces on ${storeName}`, () => {
     await add.click();
     await page.getByText('USDC, 6 decimals').waitFor();
     await page.getByText('Dollar <b>coin</b>').waitFor();
+    await closed(page);
     await accessible(page, 'contract interfaces');
 
     // Approvers read amounts by it.

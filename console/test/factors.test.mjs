@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 
 import { message } from '../../e2e/lib/outbox.mjs';
-import { accessible, addAuthenticator, consoleUrl, furnish, newKey, picture, signIn, storeName, useBrowser, usePasskey, useServer } from './lib.mjs';
+import { accessible, addAuthenticator, closed, consoleUrl, furnish, newKey, picture, signIn, storeName, useBrowser, usePasskey, useServer } from './lib.mjs';
 
 describe(`factors and invitations on ${storeName}`, () => {
   const held = useServer();
@@ -28,6 +28,7 @@ describe(`factors and invitations on ${storeName}`, () => {
     await dialog.getByRole('button', { name: 'Invite by mail' }).click();
     await dialog.getByText('Iris was invited').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
+    await closed(page);
     await page.getByRole('row', { name: /Iris/ }).getByText('invited').waitFor();
     await picture(page, 'users-invited');
 
@@ -58,6 +59,7 @@ describe(`factors and invitations on ${storeName}`, () => {
     await picture(page, 'factors-create');
     await dialog.getByRole('button', { name: 'Create multi-factor policy' }).click();
     await page.getByText('passkey, and API key').waitFor();
+    await closed(page);
     await accessible(page, 'user with factors');
     await picture(page, 'factors');
 

@@ -5,7 +5,7 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sig
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
+import { after, afterEach, before } from 'node:test';
 import { spawnSync } from 'node:child_process';
 
 import { chromium } from 'playwright-core';
@@ -48,6 +48,10 @@ export function useBrowser() {
   before(async () => {
     held.browser = await launch();
   });
+  afterEach(async (test) => {
+    if (!test.error) return;
+    for (const page of [...contexts].flatMap((context) => context.pages())) console.log(await shown(page));
+  });
   after(async () => {
     for (const context of contexts) await context.close();
     await leave();
@@ -69,6 +73,28 @@ export function useBrowser() {
   };
   held.problems = problems;
   return held;
+}
+
+// shown is what a page shows, for a failure that is looked at later.
+async function shown(page) {
+  const seen = page.evaluate(() => {
+    const text = (e) => e.innerText.replace(/\n{2,}/g, '\n').slice(0, 4000);
+    const { activeElement: focused } = document;
+    return [...document.querySelectorAll('dialog')].map((d) => `--- ${d.open ? 'an open' : 'a closed'} dialog:\n${text(d)}`)
+      .concat(`--- the page:\n${text(document.body)}`, `--- the focus: ${focused?.outerHTML.slice(0, 200)}`).join('\n');
+  });
+  const silence = new Promise((resolve) => setTimeout(resolve, 30_000, 'it does not answer').unref());
+  return `=== ${page.url()}\n${await Promise.race([seen, silence]).catch((error) => error.message)}\n===`;
+}
+
+// closed waits until a dialog is gone, and has given the focus back, which is after the
+// next frame: a key that is pressed before goes elsewhere.
+export async function closed(page) {
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  await page.evaluate(() => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+    return frame().then(frame);
+  });
 }
 
 // addAuthenticator plugs a virtual passkey device into a page.
@@ -97,6 +123,7 @@ export async function usePasskey(page, dev, person) {
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByText('My passkey').waitFor();
+  await closed(page);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Organization ID').fill(dev.organizationId);
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click();

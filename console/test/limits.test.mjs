@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 
-import { accessible, consoleUrl, ethereum, furnish, keyOf, picture, result, signIn, signTransaction, storeName, useBrowser, useServer } from './lib.mjs';
+import { accessible, closed, consoleUrl, ethereum, furnish, keyOf, picture, result, signIn, signTransaction, storeName, useBrowser, useServer } from './lib.mjs';
 
 describe(`limits on ${storeName}`, () => {
   const held = useServer();
@@ -31,6 +31,7 @@ describe(`limits on ${storeName}`, () => {
     await form.getByRole('button', { name: 'Create limit' }).click();
     await page.getByText('True while the amount moved is at most 2 within 1 day, for the organization.').waitFor();
     await page.getByText('controls.daily_ether').waitFor();
+    await closed(page);
   });
 
   it('shows what is used and left, as it changes', async () => {

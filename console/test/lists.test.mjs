@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 
-import { accessible, addAuthenticator, consoleUrl, ethereum, furnish, picture, signIn, signTransaction, storeName, useBrowser, usePasskey, useServer } from './lib.mjs';
+import { accessible, addAuthenticator, closed, consoleUrl, ethereum, furnish, picture, signIn, signTransaction, storeName, useBrowser, usePasskey, useServer } from './lib.mjs';
 
 describe(`lists on ${storeName}`, () => {
   const held = useServer();
@@ -29,16 +29,19 @@ describe(`lists on ${storeName}`, () => {
     await dialog().getByRole('alert').getByText('Treasury').waitFor(); // the name is taken, in the server's words
     await page.getByLabel('Wallet name').fill('Savings');
     await dialog().getByRole('button', { name: 'Create wallet' }).click();
+    await closed(page);
     await page.getByRole('link', { name: 'Savings' }).click();
     await page.getByText("m/44'/501'/0'/0'").waitFor();
     await page.getByRole('button', { name: 'Add accounts' }).click();
     await dialog().getByLabel('How many').fill('3');
     await dialog().getByRole('button', { name: 'Add accounts' }).click();
     await page.getByText("m/44'/60'/3'/0/0").waitFor();
+    await closed(page);
     await page.getByRole('button', { name: /^QR code of 0x/ }).first().click();
     await page.getByRole('img', { name: /^QR code of 0x/ }).waitFor();
     await picture(page, 'qr');
     await dialog().getByRole('button', { name: 'Close' }).click();
+    await closed(page);
     await page.getByRole('button', { name: /^Sign with 0x/ }).first().click();
     await dialog().getByLabel('Message').fill('hello');
     await dialog().getByRole('button', { name: 'Sign', exact: true }).click();
@@ -48,10 +51,12 @@ describe(`lists on ${storeName}`, () => {
     await dialog().getByRole('button', { name: 'Sign', exact: true }).click();
     await dialog().getByRole('alert').waitFor();
     await dialog().getByRole('button', { name: 'Close' }).click();
+    await closed(page);
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByLabel('Wallet name').fill('Savings 2');
     await dialog().getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Savings 2' }).waitFor();
+    await closed(page);
     await page.getByRole('button', { name: 'Delete wallet' }).click();
     await dialog().getByText('deleted for good').waitFor();
     await dialog().getByRole('button', { name: 'Delete wallet' }).click();
@@ -65,6 +70,7 @@ describe(`lists on ${storeName}`, () => {
     await dialog().getByLabel('Private key name').fill('Deployer');
     await dialog().getByRole('button', { name: 'Create private key' }).click();
     await page.getByRole('heading', { name: 'Deployer' }).waitFor();
+    await closed(page);
     await page.getByRole('button', { name: 'Delete Deployer' }).click();
     await dialog().getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No private key yet').waitFor();
@@ -112,6 +118,7 @@ describe(`lists on ${storeName}`, () => {
     await dialog().getByRole('button', { name: 'Create tag' }).click();
     await dialog().getByText('traders').waitFor();
     await dialog().getByRole('button', { name: 'Close' }).click();
+    await closed(page);
     await page.getByRole('row', { name: /Bob/ }).getByText('traders').waitFor();
     await page.getByRole('link', { name: 'Bob' }).click();
     await page.getByText('Two sign together').waitFor();
@@ -187,7 +194,7 @@ describe(`lists on ${storeName}`, () => {
       await page.getByLabel('Networks').fill(text);
       await page.getByRole('button', { name: 'Change the IP allowlist' }).click();
       await dialog().getByRole('button', { name: 'Change the IP allowlist' }).click();
-      await dialog().waitFor({ state: 'detached' });
+      await closed(page);
     };
     await change('127.0.0.0/8 Here\nnot a network');
     await page.locator('.problem').waitFor();
@@ -209,7 +216,7 @@ describe(`lists on ${storeName}`, () => {
     const turn = async (how) => {
       await sms.getByRole('button', { name: `Turn ${how} “Codes by SMS”` }).click();
       await dialog().getByRole('button', { name: `Turn ${how}`, exact: true }).click();
-      await dialog().waitFor({ state: 'detached' });
+      await closed(page);
     };
     const has = async () => (await org.root.query('get_organization_configs')).configs.features.some((f) => f.name === 'FEATURE_NAME_SMS_AUTH');
     await sms.getByText('off', { exact: true }).waitFor();
@@ -220,6 +227,23 @@ describe(`lists on ${storeName}`, () => {
     await turn('off');
     await sms.getByText('off', { exact: true }).waitFor();
     assert.equal(await has(), false);
+  });
+
+  it('leaves the focus to who went on while a dialog closed', async () => {
+    await open('organization');
+    await page.getByLabel('How many must agree').fill('5');
+    await page.getByRole('button', { name: 'Change the root quorum' }).click();
+    await dialog().waitFor();
+    const field = page.getByLabel('Organization name');
+    // At once when the dialog is gone, as a person is not.
+    await field.evaluate((e) => new MutationObserver((_, seen) => {
+      if (document.querySelector('dialog')) return;
+      seen.disconnect();
+      e.focus();
+    }).observe(document.body, { childList: true, subtree: true }));
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await closed(page);
+    assert.equal(await field.evaluate((e) => e === document.activeElement), true);
   });
 
   it('renames the organization', async () => {
@@ -236,6 +260,7 @@ describe(`lists on ${storeName}`, () => {
     await dialog().getByRole('button', { name: 'Change the root quorum' }).click();
     await dialog().getByRole('alert').waitFor();
     await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await closed(page);
     await page.getByLabel('Ada').check();
     await page.getByLabel('How many must agree').fill('1');
     await page.getByRole('button', { name: 'Change the root quorum' }).click();

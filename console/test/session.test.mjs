@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
 import { binary, startServe } from '../../e2e/lib/server.mjs';
-import { addAuthenticator, caller, consoleUrl, keyOf, newKey, newPlace, picture, storeName, useBrowser, useServer } from './lib.mjs';
+import { addAuthenticator, caller, closed, consoleUrl, keyOf, newKey, newPlace, picture, storeName, useBrowser, useServer } from './lib.mjs';
 
 const quickstart = readFileSync(new URL('../../docs/quickstart.md', import.meta.url), 'utf8');
 const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
@@ -26,6 +26,7 @@ describe(`the session of the quickstart on ${storeName}`, () => {
     await desk.getByLabel('Wallet name').fill('Treasury');
     await desk.getByRole('dialog').getByRole('button', { name: 'Create wallet' }).click();
     await desk.getByRole('link', { name: 'Treasury' }).waitFor();
+    await closed(desk);
     await picture(desk, 'session-wallets', false);
 
     await desk.getByRole('link', { name: 'Users', exact: true }).click();
@@ -35,6 +36,7 @@ describe(`the session of the quickstart on ${storeName}`, () => {
     await desk.getByRole('dialog').getByRole('button', { name: 'Create user' }).click();
     const link = await desk.getByTestId('enrolment-link').textContent();
     await desk.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await closed(desk);
     const grace = await browser.open(phone);
     await addAuthenticator(grace);
     await grace.goto(link);
@@ -56,7 +58,7 @@ describe(`the session of the quickstart on ${storeName}`, () => {
     await desk.getByLabel('How many must agree').fill('2');
     await desk.getByRole('button', { name: 'Change the root quorum' }).click();
     await desk.getByRole('dialog').getByRole('button', { name: 'Change the root quorum' }).click();
-    await desk.getByRole('dialog').waitFor({ state: 'detached' });
+    await closed(desk);
 
     await desk.getByRole('link', { name: 'Wallets', exact: true }).click();
     await desk.getByRole('link', { name: 'Treasury' }).click();

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createECDH } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 
-import { accessible, caller, consoleUrl, keyOf, picture, signIn, storeName, useBrowser, useServer } from './lib.mjs';
+import { accessible, caller, closed, consoleUrl, keyOf, picture, signIn, storeName, useBrowser, useServer } from './lib.mjs';
 
 const phrase = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
 const firstAddress = '0x9858EfFD232B4033E47d90003D41EC34EcaEda94'; // m/44'/60'/0'/0/0
@@ -31,6 +31,7 @@ describe(`import and export on ${storeName}`, () => {
     await dialog().getByRole('alert').waitFor();
     await dialog().getByLabel('Seed phrase').fill(phrase);
     await dialog().getByRole('button', { name: 'Import' }).click();
+    await closed(page);
     await page.getByRole('link', { name: 'Imported' }).click();
     await page.getByText(firstAddress).waitFor();
     await page.getByRole('button', { name: 'Export' }).click();
@@ -41,6 +42,7 @@ describe(`import and export on ${storeName}`, () => {
     await dialog().getByRole('button', { name: 'Export' }).click();
     assert.equal(await page.getByTestId('exported').textContent(), phrase);
     await dialog().getByRole('button', { name: 'Close' }).click();
+    await closed(page);
     assert.equal(await page.getByText('abandon').count(), 0);
   });
 
@@ -54,6 +56,7 @@ describe(`import and export on ${storeName}`, () => {
     await dialog().getByLabel('Private key', { exact: true }).fill(secret);
     await dialog().getByRole('button', { name: 'Import' }).click();
     await page.getByText(secretAddress).waitFor();
+    await closed(page);
     await page.getByRole('button', { name: 'Export Old key' }).click();
     await dialog().getByLabel('Public key of the receiver').fill('04');
     await dialog().getByRole('button', { name: 'Export' }).click();

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 
-import { accessible, furnish, keyOf, picture, signIn, storeName, useBrowser, useServer } from './lib.mjs';
+import { until } from '../../e2e/lib/until.mjs';
+import { accessible, closed, furnish, keyOf, picture, signIn, storeName, useBrowser, useServer } from './lib.mjs';
 
 describe(`webhooks on ${storeName}`, () => {
   const held = useServer();
@@ -44,6 +45,7 @@ describe(`webhooks on ${storeName}`, () => {
     await form.getByRole('button', { name: 'Create webhook' }).click();
     await page.getByRole('heading', { name: 'Back end' }).waitFor();
     await page.getByText('Delivering', { exact: true }).waitFor();
+    await closed(page);
   });
 
   it('sends a test event, and shows deliveries and errors', async () => {
@@ -68,9 +70,8 @@ describe(`webhooks on ${storeName}`, () => {
     const before = received.length;
     await page.getByRole('button', { name: 'Replay' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    for (let i = 0; received.length === before && i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 100));
-    assert.ok(received.length > before, 'nothing came again');
+    await closed(page);
+    await until(() => 'a delivery that was asked for again', () => received.length > before);
     await page.getByRole('button', { name: 'Delete Back end' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No webhooks yet').waitFor();

@@ -47,7 +47,7 @@ type Examination struct {
 type Examining struct {
 	// MailTo and SMSTo get a message each; empty: none is sent.
 	MailTo, SMSTo string
-	Now           time.Time
+	Now           func() time.Time
 }
 
 // Examine checks everything about an installation that can be checked without a

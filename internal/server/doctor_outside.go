@@ -142,12 +142,13 @@ func (d *doctor) certificate(context.Context) {
 		return
 	}
 	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	now := d.Now()
 	switch {
 	case err != nil:
 		d.fail(name, err.Error(), "put a certificate in place that can be read: PEM, the server's own first")
-	case d.Now.After(leaf.NotAfter) || d.Now.Before(leaf.NotBefore):
+	case now.After(leaf.NotAfter) || now.Before(leaf.NotBefore):
 		d.fail(name, fmt.Sprintf("it is good from %s to %s only", leaf.NotBefore.Format(time.DateOnly), leaf.NotAfter.Format(time.DateOnly)), "renew it; the server takes it within seconds")
-	case d.Now.Add(soonOver).After(leaf.NotAfter):
+	case now.Add(soonOver).After(leaf.NotAfter):
 		d.warn(name, "it ends on "+leaf.NotAfter.Format(time.DateOnly), "renew it; the server takes it within seconds")
 	default:
 		d.ok(name, "it is good until %s", leaf.NotAfter.Format(time.DateOnly))
@@ -182,7 +183,7 @@ func (d *doctor) mail(ctx context.Context) {
 
 // testMessage is one whose code is none.
 func (d *doctor) testMessage(kind notify.Kind, to string) *notify.Message {
-	return &notify.Message{ID: ids.New(), Kind: kind, To: to, Code: "000000", CreatedAt: d.Now, AppName: "latchkey doctor"}
+	return &notify.Message{ID: ids.New(), Kind: kind, To: to, Code: "000000", CreatedAt: d.Now(), AppName: "latchkey doctor"}
 }
 
 // sms sends a message if one is asked for: nothing else can be known of a gateway.

@@ -31,7 +31,7 @@ func (d *doctor) database(ctx context.Context) {
 		return
 	}
 	if !embedded {
-		facts, err := postgres.ReadFacts(ctx, c.Store)
+		facts, err := postgres.ReadFacts(ctx, c.Store, d.Now)
 		if err != nil {
 			d.fail(name, err.Error(), "let this machine reach the database as store says")
 			return
@@ -171,7 +171,7 @@ func (d *doctor) clock(context.Context) {
 	const name = "clock"
 	const fix = "let chrony or systemd-timesyncd set the clock, on all machines"
 	if d.facts != nil {
-		if off := d.facts.Now.Sub(d.Now).Abs(); off > 5*time.Second {
+		if off := d.facts.ClockOff(); off > 5*time.Second {
 			d.fail(name, fmt.Sprintf("this clock and that of the database differ by %v", off.Round(time.Second)), fix)
 			return
 		}
@@ -184,7 +184,7 @@ func (d *doctor) clock(context.Context) {
 	case state == unix.TIME_ERROR:
 		d.warn(name, "no time service keeps the clock right, says the kernel; requests are refused that seem an hour old or five minutes ahead", fix)
 	default:
-		d.ok(name, "it is %s, and kept right by a time service", d.Now.UTC().Format(time.RFC3339))
+		d.ok(name, "it is %s, and kept right by a time service", d.Now().UTC().Format(time.RFC3339))
 	}
 }
 

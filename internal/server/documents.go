@@ -2,6 +2,7 @@ package server
 
 import (
 	"maps"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -9,13 +10,19 @@ import (
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/api"
 	"latchkey/internal/request/openapi"
+	"latchkey/internal/request/ops"
 )
 
-func documents(catalog *activity.Catalog, keys KeyServices, i issuer, version string) (map[string][]byte, error) {
-	description, err := openapi.Document(catalog, version)
-	if err != nil {
-		return nil, err
-	}
+// catalog is the same for all servers of a process.
+var catalog = sync.OnceValue(ops.Catalog)
+
+// description is the OpenAPI document. It takes longer to make than all else at a start,
+// and few ask for it.
+func description(catalog *activity.Catalog, version string) func() ([]byte, error) {
+	return sync.OnceValues(func() ([]byte, error) { return openapi.Document(catalog, version) })
+}
+
+func documents(keys KeyServices, i issuer, version string) (map[string][]byte, error) {
 	clientSecretKey, err := keys.ServerKeys.ClientSecretPublicKey()
 	if err != nil {
 		return nil, err
@@ -34,7 +41,7 @@ func documents(catalog *activity.Catalog, keys KeyServices, i issuer, version st
 	if err != nil {
 		return nil, err
 	}
-	all := map[string][]byte{"/openapi.json": description, "/.well-known/latchkey.json": known, api.WebhookKeysPath: webhookKeys}
+	all := map[string][]byte{"/.well-known/latchkey.json": known, api.WebhookKeysPath: webhookKeys}
 	own, err := i.documents()
 	maps.Copy(all, own)
 	return all, err

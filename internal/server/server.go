@@ -30,7 +30,6 @@ import (
 	"latchkey/internal/request/api"
 	"latchkey/internal/request/authproxy"
 	"latchkey/internal/request/engine"
-	"latchkey/internal/request/ops"
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 	"latchkey/internal/store/postgres"
@@ -119,12 +118,12 @@ func OpenImage(ctx context.Context, url string) (store.Image, error) {
 // New makes the server. The store, the keys and what is bound stay the caller's.
 func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version string) (*Server, error) {
 	c := b.config
-	catalog := ops.Catalog()
+	catalog := catalog()
 	issuer, err := newIssuer(b, keys.ServerKeys)
 	if err != nil {
 		return nil, err
 	}
-	documents, err := documents(catalog, keys, issuer, version)
+	documents, err := documents(keys, issuer, version)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +178,7 @@ func New(b *Bound, s *store.Store, keys KeyServices, log *slog.Logger, version s
 	}
 	srv.api = api.New(api.Config{
 		AuthProxy: srv.authProxy.Handlers(), AuthProxyApart: b.authProxy != nil,
-		Engine: srv.engine, Catalog: catalog, Log: log, Metrics: metrics, Documents: documents, TransparencyLog: srv.ledger,
+		Engine: srv.engine, Catalog: catalog, Log: log, Metrics: metrics, Documents: documents, Description: description(catalog, version), TransparencyLog: srv.ledger,
 		Ready:   srv.ready,
 		MaxBody: c.Limits.Body, MaxHeader: c.Limits.Header,
 		Timeout:        c.Timeouts.Request,

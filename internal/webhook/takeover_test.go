@@ -14,6 +14,7 @@ import (
 	"latchkey/internal/server/config"
 	"latchkey/internal/store"
 	. "latchkey/internal/test/servertest"
+	"latchkey/internal/test/testkit"
 )
 
 // quick is a config whose lease ends soon.
@@ -101,6 +102,7 @@ func TestFencing(t *testing.T) {
 			for i := range all {
 				ids = append(ids, activityOf(t, all[i].body))
 			}
+			ids = slices.Compact(ids) // again, if the receiver took more than its second
 			return len(ids) >= len(again) && slices.Equal(ids[len(ids)-len(again):], again)
 		})
 		testWaiting(t, s.Root, id, 0)
@@ -111,8 +113,10 @@ func TestFencing(t *testing.T) {
 // other stopped.
 func TestTwoServers(t *testing.T) {
 	url := Postgres(t)
-	first := Start(t, url, quick())
-	second := Start(t, url, quick())
+	c := config.Default()
+	c.Webhooks.Timeout = testkit.Patience // no lease ends because the machine stood still
+	first := Start(t, url, c)
+	second := Start(t, url, c)
 	root := first.Root
 	r := newReceiver(t)
 	id := subscribe(t, root, r.URL, `{"types":["ACTIVITY_TYPE_CREATE_USER_TAG"]}`)

@@ -40,7 +40,7 @@ func (e *emulator) start() {
 	}
 	process := e.process
 	e.Cleanup(func() { e.end(process) })
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(e.socket); err == nil {
 			return
 		}

@@ -141,8 +141,12 @@ export function Dialog({ title, wide, onClose, children }: { title: string; wide
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     ref.current?.showModal();
-    // The button that opened it may have given way to it.
-    return () => (before?.isConnected ? before : document.querySelector<HTMLElement>('main h1'))?.focus({ preventScroll: true });
+    return () => {
+      // It is gone for a moment by now: who went on meanwhile keeps the focus.
+      if (document.activeElement && document.activeElement !== document.body) return;
+      // The button that opened it may have given way to it.
+      (before?.isConnected && before !== document.body ? before : document.querySelector<HTMLElement>('main h1'))?.focus({ preventScroll: true });
+    };
   }, []);
   return (
     <dialog ref={ref} class={wide ? 'wide' : ''} aria-labelledby={id} onClose={onClose}>

@@ -41,8 +41,10 @@ type Config struct {
 	// Ready reports whether the server can do its work. A fault says to the
 	// client why not.
 	Ready func(context.Context) error
-	// Fixed documents by path, such as /openapi.json.
+	// Fixed documents by path, such as /.well-known/latchkey.json.
 	Documents map[string][]byte
+	// Description is made when it is asked for first: /openapi.json.
+	Description func() ([]byte, error)
 
 	MaxBody      int64 // at first; see SetBounds
 	MaxHeader    int64
@@ -97,6 +99,14 @@ func New(c Config) *Server {
 	}
 	for _, own := range engine.OwnOperations() {
 		s.own[own.Path()] = &own
+	}
+	s.pages["/openapi.json"] = func(w http.ResponseWriter, r *http.Request) {
+		body, err := c.Description()
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		write(w, http.StatusOK, body)
 	}
 	for path, body := range c.Documents {
 		s.pages[path] = func(w http.ResponseWriter, _ *http.Request) {

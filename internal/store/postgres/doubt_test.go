@@ -17,9 +17,11 @@ import (
 // The commit is not acknowledged; the node that made it does not show it, and
 // another one does not find it recorded, before the standby has it.
 func TestCancelledWait(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	primary, standby := pgtest.StartPair(t)
 	open := func() *postgres.DB {
-		db, err := postgres.Open(t.Context(), primary.Admin(), postgres.Config{Timeout: time.Second})
+		// Two statements below last until this is over; all others must be done by then.
+		db, err := postgres.Open(t.Context(), primary.Admin(), postgres.Config{Timeout: 15 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 // TestDurability: what is asked for, or was found once, is held to.
 func TestDurability(t *testing.T) {
 	open := func(url, durability string) (*postgres.DB, error) {
-		return postgres.Open(t.Context(), url, postgres.Config{Timeout: 5 * time.Second, Durability: durability})
+		return postgres.Open(t.Context(), url, postgres.Config{Timeout: testkit.Patience, Durability: durability})
 	}
 	wantOpen := func(url, durability, want string) *postgres.DB {
 		t.Helper()
