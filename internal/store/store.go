@@ -214,7 +214,11 @@ func (s *Store) retry(ctx context.Context, org string, attempt func(version int6
 }
 
 func (s *Store) newTx(ctx context.Context, org string, version int64) *Tx {
-	return &Tx{ctx: ctx, store: s, org: org, version: version, snapshot: s.snapshots.get(org, version), tables: map[string]anyWrites{}}
+	return s.newTxOn(ctx, org, s.snapshots.get(org, version))
+}
+
+func (s *Store) newTxOn(ctx context.Context, org string, on *snapshot) *Tx {
+	return &Tx{ctx: ctx, store: s, org: org, version: on.version, snapshot: on, tables: map[string]anyWrites{}}
 }
 
 func (s *Store) checkVersion(ctx context.Context, org string, version int64) error {
