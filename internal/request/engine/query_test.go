@@ -19,17 +19,15 @@ func TestQueryAsksOnce(t *testing.T) {
 	proxy := pgtest.NewProxy(t, pgtest.URL(t))
 	s := Start(t, proxy.URL, config.Default())
 	s.Root.Query(t, "whoami", nil)
-	// The server itself asks now and then: what 20 queries cost at least.
+	// The server itself asks now and then, so the least of many counts.
 	least := int64(1 << 30)
-	for range 10 {
+	for range 50 {
 		before := proxy.Trips.Load()
-		for range 20 {
-			s.Root.Query(t, "whoami", nil)
-		}
+		s.Root.Query(t, "whoami", nil)
 		least = min(least, proxy.Trips.Load()-before)
 	}
-	if least < 20 || least > 22 {
-		t.Errorf("20 queries were %d round trips", least)
+	if least != 1 {
+		t.Errorf("a query was %d round trips", least)
 	}
 }
 
@@ -55,6 +53,10 @@ func TestDeletedKeyElsewhere(t *testing.T) {
 		there := two.As(ada)
 		there.Query(t, "whoami", nil)
 		key := there.Query(t, "get_user", m{"userId": ada.UserID}).Get("user", "apiKeys", 0, "apiKeyId").Text()
+		spare := one.Stranger(t, root) // or the last key could not be deleted
+		root.Submit(t, "create_api_keys", m{"userId": ada.UserID, "apiKeys": []any{m{
+			"apiKeyName": "spare", "publicKey": spare.Key.PublicKey(), "curveType": client.P256.CurveType(),
+		}}})
 		there.Query(t, "whoami", nil)
 		logged := len(two.Log.String())
 		root.Submit(t, "delete_api_keys", m{"userId": ada.UserID, "apiKeyIds": []any{key}})

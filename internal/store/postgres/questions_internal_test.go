@@ -141,3 +141,36 @@ func TestQuestionForNoOne(t *testing.T) {
 		}
 	})
 }
+
+// TestQuestionAfterStatement: who asks while statements are on their way, shared
+// ones too, is answered by a later one.
+func TestQuestionAfterStatement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var present atomic.Int64
+		arrive := make(chan struct{})
+		q, free := busy(t, func(context.Context, []string) (map[string]int64, error) {
+			found := present.Load()
+			<-arrive
+			return map[string]int64{"org": found}, nil
+		})
+		defer free()
+		var wg sync.WaitGroup
+		for want := range int64(5) {
+			present.Store(want)
+			for range 3 {
+				wg.Go(func() {
+					if found, err := q.versions(t.Context(), "org"); err != nil || found["org"] < want {
+						t.Errorf("asked at version %d: %v, %v", want, found, err)
+					}
+				})
+			}
+			synctest.Wait()
+			if want%2 == 0 {
+				time.Sleep(2 * maxPatience) // they are sent
+			}
+		}
+		time.Sleep(2 * maxPatience)
+		close(arrive)
+		wg.Wait()
+	})
+}

@@ -81,7 +81,7 @@ func TestQuestionsTogether(t *testing.T) {
 		proxy.Withhold()
 		before := proxy.Trips.Load()
 		early := askTogether(t.Context(), t, db, proxy)
-		// The server has answered them: pg_sleep would not make it more certain.
+		// By then the server has answered them, and the proxy has the answers.
 		time.Sleep(100 * time.Millisecond)
 		if sent := proxy.Trips.Load() - before; sent != 5 {
 			t.Errorf("%d questions were %d statements, not 5", askers, sent)
