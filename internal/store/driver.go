@@ -26,6 +26,10 @@ type Driver interface {
 	// that do not exist are left out.
 	Versions(ctx context.Context, orgs []string) (map[string]int64, error)
 
+	// Remote reports whether [Driver.Version] is a question to a database that is
+	// elsewhere, and not an answer from memory: see [Store.Read].
+	Remote() bool
+
 	// Organizations lists organizations after an id, ordered by id: for work
 	// on the whole installation, never for a request.
 	Organizations(ctx context.Context, after string, limit int) ([]string, error)

@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"strconv"
+)
 
 // Sums returns the sums of an organization's head that are not 0.
 func (s *Store) Sums(ctx context.Context, org string) (sums map[string]sum, err error) {
@@ -19,3 +22,6 @@ func (s *Store) Sums(ctx context.Context, org string) (sums map[string]sum, err 
 	})
 	return sums, err
 }
+
+// VersionForTest is the version that a transaction works on.
+func (tx *Tx) VersionForTest() string { return strconv.FormatInt(tx.version, 10) }

@@ -23,7 +23,17 @@ func asFault(ctx context.Context, err error) error {
 	}
 	return fault.New(fault.Unavailable, fault.ReasonUnspecified,
 		"the database failed or could not be reached; whether the request was carried out is not known: "+
-			"send the same bytes again to find out").Because(err)
+			"send the same bytes again to find out").Because(databaseFailure{err})
+}
+
+// databaseFailure is why a driver could not answer.
+type databaseFailure struct{ error }
+
+func (f databaseFailure) Unwrap() error { return f.error }
+
+func isDatabaseFailure(err error) bool {
+	_, ok := errors.AsType[databaseFailure](err)
+	return ok
 }
 
 func (d faultDriver) Version(ctx context.Context, org string) (int64, error) {
@@ -35,6 +45,8 @@ func (d faultDriver) Versions(ctx context.Context, orgs []string) (map[string]in
 	versions, err := d.driver.Versions(ctx, orgs)
 	return versions, asFault(ctx, err)
 }
+
+func (d faultDriver) Remote() bool { return d.driver.Remote() }
 
 func (d faultDriver) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
 	list, err := d.driver.Organizations(ctx, after, limit)

@@ -26,10 +26,10 @@ type caller struct {
 // authenticate finds out whose proof it is, in the organization or in one that
 // the operation accepts in its place, and verifies it. A key that no user has
 // is refused before it costs a verification.
-func (e *Engine) authenticate(ctx context.Context, p proof, org string, r Request, access activity.Access) (*caller, error) {
+func (e *Engine) authenticate(ctx context.Context, from store.Views, p proof, org string, r Request, access activity.Access) (*caller, error) {
 	r.Trace.Enter("authenticate")
 	defer r.Trace.Leave()
-	c, err := e.findCaller(ctx, p, org, access)
+	c, err := e.findCaller(ctx, from, p, org, access)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +78,12 @@ func (e *Engine) reader(ctx context.Context, r Request, org string, access activ
 	if err != nil {
 		return nil, err
 	}
-	return e.admit(ctx, proof, org, r, access)
+	return e.admit(ctx, e.Store, proof, org, r, access)
 }
 
 // admit is [Engine.reader] once the proof is read.
-func (e *Engine) admit(ctx context.Context, p proof, org string, r Request, access activity.Access) (*caller, error) {
-	caller, err := e.authenticate(ctx, p, org, r, access)
+func (e *Engine) admit(ctx context.Context, from store.Views, p proof, org string, r Request, access activity.Access) (*caller, error) {
+	caller, err := e.authenticate(ctx, from, p, org, r, access)
 	if err != nil {
 		return nil, err
 	}

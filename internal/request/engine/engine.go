@@ -22,7 +22,6 @@ import (
 	"latchkey/internal/ids"
 	"latchkey/internal/keys/vault"
 	"latchkey/internal/outbox/notify"
-	"latchkey/internal/policy"
 	"latchkey/internal/proof/stamp"
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/decide"
@@ -157,7 +156,7 @@ func (e *Engine) Submit(ctx context.Context, endpoint *activity.Endpoint, r Requ
 
 // submit is [Engine.Submit] once the envelope and the proof are read.
 func (e *Engine) submit(ctx context.Context, endpoint *activity.Endpoint, version *activity.CompiledOp, envelope *Envelope, proof proof, r Request) (*Reply, error) {
-	caller, err := e.authenticate(ctx, proof, envelope.OrganizationID, r, version.Access)
+	caller, err := e.authenticate(ctx, e.Store, proof, envelope.OrganizationID, r, version.Access)
 	if err != nil {
 		return nil, err
 	}
@@ -218,88 +217,6 @@ func (e *Engine) updateWithHome(ctx context.Context, c *caller, fn func(home, tx
 	return e.Store.View(ctx, c.home, func(home *store.Tx) error {
 		return e.Store.Update(ctx, c.target, func(tx *store.Tx) error { return fn(home, tx) })
 	})
-}
-
-// viewWithHome runs fn on a view of the organization that is acted in, and one
-// of the caller's own.
-func (e *Engine) viewWithHome(ctx context.Context, c *caller, fn func(home, tx *store.Tx) error) error {
-	return e.Store.View(ctx, c.home, func(home *store.Tx) error {
-		if c.home == c.target {
-			return fn(home, home)
-		}
-		return e.Store.View(ctx, c.target, func(tx *store.Tx) error { return fn(home, tx) })
-	})
-}
-
-// Query answers one question: envelope and parameters, stamp, read.
-func (e *Engine) Query(ctx context.Context, q *activity.CompiledQuery, r Request) (*Reply, error) {
-	question, org, err := openQuestion(q, r)
-	if err != nil {
-		return nil, err
-	}
-	proof, err := e.readProof(r.Header, q.Access)
-	if err != nil {
-		return nil, err
-	}
-	return e.query(ctx, q, question, org, proof, r)
-}
-
-// openQuestion reads the parameters of a query.
-func openQuestion(q *activity.CompiledQuery, r Request) (question *activity.Question, org string, err error) {
-	question, problems := q.Parse(r.Body)
-	if len(problems) > 0 {
-		return nil, "", fault.Fields("", problems)
-	}
-	if org, err = organizationID(question.OrganizationID); err != nil {
-		return nil, "", err
-	}
-	r.Event.OrganizationID = org
-	return question, org, nil
-}
-
-// query is [Engine.Query] once the parameters and the proof are read.
-func (e *Engine) query(ctx context.Context, q *activity.CompiledQuery, question *activity.Question, org string, proof proof, r Request) (*Reply, error) {
-	caller, err := e.admit(ctx, proof, org, r, q.Access)
-	if err != nil {
-		return nil, err
-	}
-	if q.AboutCaller {
-		caller.target = caller.home
-	}
-	r.Event.OrganizationID = caller.target
-	claims, err := e.verifyTokens(ctx, question.Tokens)
-	if err != nil {
-		return nil, err
-	}
-	var body jsontext.Value
-	read := func(home, tx *store.Tx) error {
-		who, err := caller.identify(home)
-		if err != nil {
-			return err
-		}
-		r.Event.UserID = who.user.ID
-		budget := policy.NewBudget(ctx)
-		body, err = question.Read(ctx, activity.Reader{
-			Tx: tx, UserID: who.user.ID, Now: e.Now(), Claims: claims,
-			AttestedKey: who.attestedKey, User: findUser(home, tx),
-			Activity: func(a *domain.Activity) (activity.View, error) {
-				return e.view(budget, home, tx, a, who.user, a.Submitter().UserID != who.user.ID)
-			},
-			ListedActivity: func(a *domain.Activity) (activity.View, error) {
-				return e.view(budget, home, tx, a, who.user, true)
-			},
-			Exhausted: budget.Exhausted,
-			Webhooks:  e.Webhooks,
-			Children: func(key, after string, limit int) ([]string, error) {
-				return e.Store.Children(ctx, caller.target, key, after, limit)
-			},
-		})
-		return err
-	}
-	if err := e.viewWithHome(ctx, caller, read); err != nil {
-		return nil, caller.hideOrganization(err)
-	}
-	return &Reply{Status: http.StatusOK, Body: body}, nil
 }
 
 // verifyTokens verifies the tokens that an operation lists.

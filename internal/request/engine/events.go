@@ -127,7 +127,7 @@ func (asked *EventsRequest) query(org string) feed.Query {
 
 // admitReader finds the caller of a request for events.
 func (e *Engine) admitReader(ctx context.Context, p proof, asked *EventsRequest, r Request) (*caller, error) {
-	c, err := e.admit(ctx, p, asked.OrganizationID, r, eventsAccess)
+	c, err := e.admit(ctx, e.Store, p, asked.OrganizationID, r, eventsAccess)
 	if err != nil {
 		return nil, err
 	}

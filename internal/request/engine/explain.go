@@ -67,7 +67,7 @@ func (e *Engine) readAs(ctx context.Context, r Request, org string, access activ
 	if err != nil {
 		return err
 	}
-	return caller.hideOrganization(e.viewWithHome(ctx, caller, func(home, tx *store.Tx) error {
+	return caller.hideOrganization(viewWithHome(ctx, e.Store, caller, func(home, tx *store.Tx) error {
 		who, err := caller.identify(home)
 		if err != nil {
 			return err

@@ -12,9 +12,9 @@ import (
 // findCaller finds out where the caller belongs: to the organization that the
 // request names, to its parent, or, if the operation allows that, to one of its
 // children. The first in which the credential is known counts.
-func (e *Engine) findCaller(ctx context.Context, p proof, org string, access activity.Access) (*caller, error) {
+func (e *Engine) findCaller(ctx context.Context, from store.Views, p proof, org string, access activity.Access) (*caller, error) {
 	c := &caller{proof: p, home: org, target: org}
-	err := e.findCallerIn(ctx, c)
+	err := findCallerIn(ctx, from, c)
 	if err == nil || !isUnknown(err) {
 		return c, err
 	}
@@ -27,7 +27,7 @@ func (e *Engine) findCaller(ctx context.Context, p proof, org string, access act
 	case parent != "":
 		c.home = parent
 	case access.FindsChild:
-		child, err := e.findChild(ctx, org, p)
+		child, err := e.findChild(ctx, from, org, p)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +35,7 @@ func (e *Engine) findCaller(ctx context.Context, p proof, org string, access act
 	default:
 		return nil, p.unknown()
 	}
-	if err := e.findCallerIn(ctx, c); !isUnknown(err) {
+	if err := findCallerIn(ctx, from, c); !isUnknown(err) {
 		return c, err
 	}
 	return nil, p.unknown() // a child that was found may have lost it between the two reads
@@ -45,14 +45,14 @@ func (e *Engine) findCaller(ctx context.Context, p proof, org string, access act
 const maxCandidates = 16
 
 // findChild finds the one child that knows the credential.
-func (e *Engine) findChild(ctx context.Context, parent string, p proof) (string, error) {
+func (e *Engine) findChild(ctx context.Context, from store.Views, parent string, p proof) (string, error) {
 	for _, key := range p.directoryKeys() {
 		children, err := e.Store.Children(ctx, parent, key, "", maxCandidates+1)
 		if err != nil {
 			return "", err
 		}
 		if len(children) > 0 {
-			return e.chooseChild(ctx, children, p)
+			return chooseChild(ctx, from, children, p)
 		}
 	}
 	return "", p.unknown()
@@ -61,7 +61,7 @@ func (e *Engine) findChild(ctx context.Context, parent string, p proof) (string,
 // chooseChild finds the one of several children in which the caller can act: an
 // entry of the directory is a hint, and a credential that has expired, does not
 // count or fits several users there locks no one out elsewhere.
-func (e *Engine) chooseChild(ctx context.Context, children []string, p proof) (string, error) {
+func chooseChild(ctx context.Context, from store.Views, children []string, p proof) (string, error) {
 	if len(children) == 1 {
 		return children[0], nil
 	}
@@ -72,7 +72,7 @@ func (e *Engine) chooseChild(ctx context.Context, children []string, p proof) (s
 	}
 	var chosen string
 	for _, child := range children {
-		switch err := e.findCallerIn(ctx, &caller{proof: p, home: child, target: child}); {
+		switch err := findCallerIn(ctx, from, &caller{proof: p, home: child, target: child}); {
 		case err == nil && chosen != "":
 			return "", ambiguous
 		case err == nil:
@@ -88,8 +88,8 @@ func (e *Engine) chooseChild(ctx context.Context, children []string, p proof) (s
 }
 
 // findCallerIn looks the caller up in the organization home.
-func (e *Engine) findCallerIn(ctx context.Context, c *caller) error {
-	return e.Store.View(ctx, c.home, func(tx *store.Tx) (err error) {
+func findCallerIn(ctx context.Context, from store.Views, c *caller) error {
+	return from.View(ctx, c.home, func(tx *store.Tx) (err error) {
 		if c.organization, err = tx.Organization(); err != nil {
 			return err
 		}

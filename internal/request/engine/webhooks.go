@@ -50,14 +50,14 @@ func (e *Engine) TestWebhook(ctx context.Context, r Request) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	caller, err := e.authenticate(ctx, proof, org, r, activity.Access{})
+	caller, err := e.authenticate(ctx, e.Store, proof, org, r, activity.Access{})
 	if err != nil {
 		return nil, err
 	}
 	if err := caller.authorizeRead(activity.Access{}); err != nil {
 		return nil, err
 	}
-	err = e.viewWithHome(ctx, caller, func(home, _ *store.Tx) error {
+	err = viewWithHome(ctx, e.Store, caller, func(home, _ *store.Tx) error {
 		who, err := caller.identify(home)
 		if err == nil {
 			r.Event.UserID = who.user.ID

@@ -86,6 +86,8 @@ type DB struct {
 	replica atomic.Bool // see Durability
 	pooled  bool        // a pooler stands before the server
 	history history
+	// questions are those for versions.
+	questions questions
 
 	wg        sync.WaitGroup
 	closeOnce sync.Once
@@ -115,6 +117,7 @@ func open(ctx context.Context, url string, cfg Config) (_ *DB, err error) {
 		schema:  int64(len(steps)),
 		wanted:  cfg.Durability,
 	}
+	db.questions = questions{ask: db.askVersions, timeout: deadline(cfg.Timeout)}
 	defer func() {
 		if err != nil {
 			db.closePools()

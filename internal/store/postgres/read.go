@@ -22,23 +22,46 @@ func (a *args) add(v any) string {
 	return "$" + strconv.Itoa(len(*a))
 }
 
-// maxRereads is how often a read is tried again on another connection.
+// maxRereads is how often a read that timed out is tried again.
 const maxRereads = 3
 
+// maxLost bounds on how many lost connections one read may have been.
+const maxLost = 32
+
 // read runs a statement that only reads, and collects its rows.
+//
+// A statement whose connection is lost runs again on another one. After a restart
+// of the server all others of the pool may be dead too, each of which fails at
+// once.
 //
 // A caller that goes away in the middle can leave a connection behind on which
 // the next statement, of another caller, ends with the same time-out. That one
 // reads again; the connection is closed by then.
 func read[T any](ctx context.Context, db *DB, collect func(pgx.Rows) (T, error), sql string, args ...any) (found T, err error) {
-	for range 1 + maxRereads {
+	for lost, late := 0, 0; ; {
 		found, err = readOnce(ctx, db, collect, sql, args...)
-		if _, unreachable := errors.AsType[*pgconn.ConnectError](err); unreachable || ctx.Err() != nil || !pgconn.Timeout(err) {
-			break
+		if err == nil || ctx.Err() != nil {
+			return found, err
+		}
+		_, unreachable := errors.AsType[*pgconn.ConnectError](err)
+		_, closed := errors.AsType[lostConnection](err)
+		switch {
+		case unreachable:
+			return found, err
+		case pgconn.Timeout(err) && late < maxRereads:
+			late++
+		case closed && !pgconn.Timeout(err) && lost < min(cap(db.reads.line), maxLost):
+			lost++
+		default:
+			return found, err
 		}
 	}
-	return found, err
 }
+
+// lostConnection is a failure of a statement that its connection did not survive.
+type lostConnection struct{ error }
+
+func (l lostConnection) Unwrap() error { return l.error }
 
 func readOnce[T any](ctx context.Context, db *DB, collect func(pgx.Rows) (T, error), sql string, args ...any) (found T, err error) {
 	conn, err := db.reads.acquire(ctx)
@@ -47,10 +70,13 @@ func readOnce[T any](ctx context.Context, db *DB, collect func(pgx.Rows) (T, err
 	}
 	defer db.reads.release(conn)
 	rows, err := conn.Query(ctx, sql, args...)
-	if err != nil {
-		return found, err
+	if err == nil {
+		found, err = collect(rows)
 	}
-	return collect(rows)
+	if err != nil && conn.Conn().IsClosed() {
+		err = lostConnection{err}
+	}
+	return found, err
 }
 
 // zeroOrOne collects the row of a statement that returns at most one, the zero
@@ -72,29 +98,30 @@ func all[T any](of pgx.RowToFunc[T]) func(pgx.Rows) ([]T, error) {
 
 // Version implements [store.Driver].
 func (db *DB) Version(ctx context.Context, org string) (int64, error) {
-	version, err := read(ctx, db, zeroOrOne(pgx.RowTo[int64]), `SELECT version FROM organizations WHERE org = $1`, org)
+	versions, err := db.questions.versions(ctx, org)
 	if err != nil {
 		return 0, fmt.Errorf("reading the version: %w", err)
 	}
-	return version, nil
+	return versions[org], nil
 }
 
 // Versions implements [store.Driver].
 func (db *DB) Versions(ctx context.Context, orgs []string) (map[string]int64, error) {
-	type versioned struct {
-		Org     string
-		Version int64
-	}
-	list, err := read(ctx, db, all(pgx.RowToStructByPos[versioned]), `SELECT org, version FROM organizations WHERE org = ANY ($1)`, orgs)
+	found, err := db.questions.versions(ctx, orgs...)
 	if err != nil {
 		return nil, fmt.Errorf("reading versions: %w", err)
 	}
-	versions := make(map[string]int64, len(list))
-	for _, v := range list {
-		versions[v.Org] = v.Version
+	versions := make(map[string]int64, len(orgs)) // of others' questions nothing
+	for _, org := range orgs {
+		if version, ok := found[org]; ok {
+			versions[org] = version
+		}
 	}
 	return versions, nil
 }
+
+// Remote implements [store.Driver].
+func (db *DB) Remote() bool { return true }
 
 // Now implements [store.Driver].
 func (db *DB) Now(ctx context.Context) (time.Time, error) {

@@ -168,6 +168,9 @@ func (db *DB) Version(ctx context.Context, org string) (int64, error) {
 	return version, nil
 }
 
+// Remote implements [store.Driver].
+func (db *DB) Remote() bool { return false }
+
 // Versions implements [store.Driver]: mostly all are in memory.
 func (db *DB) Versions(ctx context.Context, orgs []string) (map[string]int64, error) {
 	versions := make(map[string]int64, len(orgs))

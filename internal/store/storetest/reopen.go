@@ -61,6 +61,9 @@ func (n *Nodes) Versions(ctx context.Context, orgs []string) (map[string]int64, 
 	return n.next().Versions(ctx, orgs)
 }
 
+// Remote implements [store.Driver].
+func (n *Nodes) Remote() bool { return n.next().Remote() }
+
 // Organizations implements [store.Driver].
 func (n *Nodes) Organizations(ctx context.Context, after string, limit int) ([]string, error) {
 	return n.next().Organizations(ctx, after, limit)

@@ -78,6 +78,7 @@ func RunContention(t *testing.T, open func(t *testing.T) store.Driver) {
 		{"commits of one group", testCommitsOfOneGroup},
 		{"one state between equal versions", testOneState},
 		{"version after acknowledgement", testVersionAfterAck},
+		{"versions at once", testVersionsAtOnce},
 	})
 }
 

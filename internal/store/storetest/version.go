@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 
 	"latchkey/internal/store"
@@ -122,4 +123,32 @@ func testAppendAtOldVersion(t *testing.T, db store.Driver) {
 	// Of two reasons to refuse, the conflict is named.
 	commit(t, db, &store.Commit{Org: "org", Version: 2, Activity: activity("a")}, nil)
 	commit(t, db, &store.Commit{Org: "org", Version: 1, Activity: activity("a")}, store.ErrConflict)
+}
+
+// testVersionsAtOnce asks for versions of several organizations from many sides:
+// each gets its own, and none that is older than what it saw acknowledged.
+func testVersionsAtOnce(t *testing.T, db store.Driver) {
+	const n = 32
+	ok, _, _ := concurrently(t, n, func(i int) error {
+		org, missing := fmt.Sprint("org ", i), fmt.Sprint("missing ", i)
+		for v := range int64(10) {
+			if err := db.Commit(t.Context(), &store.Commit{Org: org, Version: v, Changes: []store.Change{put("k", "i", "x")}}); err != nil {
+				return err
+			}
+			if got, err := db.Version(t.Context(), org); err != nil || got != v+1 {
+				return fmt.Errorf("%s is at version %d (%w), not %d", org, got, err, v+1)
+			}
+			if got, err := db.Version(t.Context(), missing); err != nil || got != 0 {
+				return fmt.Errorf("%s is at version %d (%w)", missing, got, err)
+			}
+			found, err := db.Versions(t.Context(), []string{missing, org})
+			if err != nil || len(found) != 1 || found[org] != v+1 {
+				return fmt.Errorf("%s at %d: %v (%w)", org, v+1, found, err)
+			}
+		}
+		return nil
+	})
+	if ok != n {
+		t.Fatalf("%d of %d were fine", ok, n)
+	}
 }

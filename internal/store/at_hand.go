@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"errors"
+)
+
+// Views is where views of organizations come from: a [Store], or what [Store.Read]
+// hands out.
+type Views interface {
+	View(ctx context.Context, org string, fn func(*Tx) error) error
+}
+
+// errNotAtHand says that this process knows nothing of an organization.
+var errNotAtHand = errors.New("store: no version of the organization is known")
+
+// maxAtHand is how often [Store.Read] tries the versions that are known. The second
+// time they are those that the database has just named.
+const maxAtHand = 2
+
+// Read runs fn, which reads organizations by views, all of them as new as the call.
+//
+// Where the version of an organization is a question to a database elsewhere, fn
+// first runs on the versions that this process knows, and then one question, asked
+// when all was read, finds out whether they are the present ones. If so nothing
+// has changed between: versions only grow. Otherwise what fn did counts for
+// nothing, and it runs again: it must have no effects but what it leaves to its
+// caller, in one goroutine.
+//
+// certain is false when the database failed before it confirmed what fn relied
+// on: then err says so, and nothing that fn found may be used, not even for the
+// log.
+func (s *Store) Read(ctx context.Context, fn func(Views) error) (certain bool, err error) {
+	if s.driver.Remote() {
+		for range maxAtHand {
+			a := &atHand{store: s}
+			outcome, err := a.read(ctx, fn)
+			switch outcome {
+			case confirmed:
+				return true, err
+			case notAnswered:
+				return false, err
+			}
+			if a.missing {
+				break
+			}
+		}
+	}
+	return true, fn(s)
+}
+
+// outcome is what the database says of a run on the versions at hand.
+type outcome int
+
+const (
+	refuted     outcome = iota // it must run again
+	confirmed                  // what it returned holds
+	notAnswered                // the database failed, or the caller waits no more
+)
+
+// atHand has views of organizations at the newest versions that this process knows
+// of, which may be old.
+type atHand struct {
+	store   *Store
+	used    []usedSnapshot // few
+	missing bool           // a view was asked for of which nothing is known
+}
+
+type usedSnapshot struct {
+	org string
+	*snapshot
+}
+
+// View implements [Views]. What fn returns rests on a version that is not confirmed.
+func (a *atHand) View(ctx context.Context, org string, fn func(*Tx) error) error {
+	s := a.snapshot(org)
+	if s == nil {
+		a.missing = true
+		return errNotAtHand
+	}
+	return fn(a.store.newTxOn(ctx, org, s))
+}
+
+// snapshot is the same one for all views of an organization; nil: there is none.
+func (a *atHand) snapshot(org string) *snapshot {
+	for _, u := range a.used {
+		if u.org == org {
+			return u.snapshot
+		}
+	}
+	s := a.store.snapshots.newest(org)
+	if s != nil {
+		a.used = append(a.used, usedSnapshot{org, s})
+	}
+	return s
+}
+
+// read runs fn, and asks whether that counts.
+func (a *atHand) read(ctx context.Context, fn func(Views) error) (outcome, error) {
+	err := fn(a)
+	switch {
+	case a.missing:
+		return refuted, nil
+	case ctx.Err() != nil: // nothing can be confirmed any more
+		return notAnswered, ctx.Err()
+	case isDatabaseFailure(err): // who asks again waits again, for nothing
+		return notAnswered, err
+	}
+	same, problem := a.confirm(ctx)
+	switch {
+	case problem != nil:
+		return notAnswered, problem
+	case !same || errors.Is(err, errStale):
+		return refuted, nil
+	}
+	return confirmed, err
+}
+
+// confirm asks once for all versions that were used, and notes which of them are
+// not the present ones.
+func (a *atHand) confirm(ctx context.Context) (same bool, err error) {
+	versions, err := a.present(ctx)
+	if err != nil {
+		return false, err
+	}
+	same = true
+	for i, u := range a.used {
+		if versions[i] != u.version {
+			same = false
+			a.store.snapshots.refute(u.org, u.version, versions[i])
+		}
+	}
+	return same, nil
+}
+
+// present are the versions of the organizations that were used, 0 for one that is
+// not there.
+func (a *atHand) present(ctx context.Context) ([]int64, error) {
+	if len(a.used) == 1 {
+		version, err := a.store.driver.Version(ctx, a.used[0].org)
+		return []int64{version}, err
+	}
+	orgs, versions := make([]string, len(a.used)), make([]int64, len(a.used))
+	for i, u := range a.used {
+		orgs[i] = u.org
+	}
+	found, err := a.store.driver.Versions(ctx, orgs)
+	for i, org := range orgs {
+		versions[i] = found[org]
+	}
+	return versions, err
+}
+
+// newest is the snapshot of the newest version that is known, nil when none is.
+func (c *snapshotCache) newest(org string) *snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, ok := c.known.Get(org)
+	if !ok || known.version == 0 {
+		return nil
+	}
+	return known
+}
+
+// refute notes that the organization was not at a version that was known when the
+// database was asked, but at another. That is a newer one, or else the known one was
+// lost with a server that failed: then it never was, and nothing of it may be kept.
+func (c *snapshotCache) refute(org string, version, present int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, ok := c.known.Get(org)
+	if !ok || known.version == version || known.version < present {
+		c.known.Put(org, &snapshot{version: present})
+	}
+}
