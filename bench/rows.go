@@ -103,4 +103,6 @@ var summaries = []struct {
 	{"sign_policy", row{workload.SignTransaction, 64, false, onSQLite}, (*ratio).rate},
 	{"sign_postgres", row{workload.SignRawPayload, 64, false, onPostgres}, (*ratio).rate},
 	{"sign_latency", row{workload.SignRawPayload, 1, false, onSQLite}, (*ratio).p50},
+	{"get_wallet_account", row{workload.GetWalletAccount, 64, false, onSQLite}, (*ratio).rate},
+	{"create_wallet_accounts_hot", row{workload.CreateWalletAccounts, 64, false, onSQLite}, (*ratio).rate},
 }

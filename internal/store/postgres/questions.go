@@ -30,7 +30,7 @@ type questions struct {
 }
 
 // maxUnderWay is how many statements are under way before questions wait for each
-// other. Measured; more only make the statements smaller.
+// other: enough to keep the processors of a database busy, few enough to be shared.
 const maxUnderWay = 4
 
 // maxPatience is how long a question waits for those before it. A statement that
