@@ -61,8 +61,9 @@ import (
 // and so has locked, so this happens only to commits that race.
 //
 // 7. An item that the commit follows is not there, or has another body: locked is
-// empty. Such items never change or go, so that what S shows of them still holds.
-// What an earlier statement of the same transaction wrote is in S.
+// empty. Such items never change or go, so that what S shows of them still holds;
+// but for the head of the organization, which changes with the version alone, and 1
+// looks at that. What an earlier statement of the same transaction wrote is in S.
 //
 // A database that treats 2 or 5 otherwise must not commit what it did: the
 // last column divides by zero when an activity was inserted without the
@@ -78,6 +79,11 @@ import (
 // version may commit in either order, the statement sees a version of the time
 // it ran, and a caller that is told that a change is done starts after that.
 
+// Rows are looked up by subqueries that return one value, which the planner does not
+// turn into joins. A plan is made once for many executions, mostly when there is
+// little in the tables; as a join it then reads all items of an organization to find
+// one of them, and goes on to when there are a million.
+
 const activityColumns = `id, timestamp_ms, fingerprint, type, status, body`
 
 // appendSQL records the activities of many commits. It returns a row for each
@@ -88,7 +94,7 @@ WITH c AS (
 	SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bytea[], $6::text[], $7::text[], $8::bytea[], $9::bytea[])
 		WITH ORDINALITY AS c (org, version, id, timestamp_ms, fingerprint, type, status, body, entry, n)
 ), at AS MATERIALIZED (
-	SELECT c.* FROM c JOIN organizations o ON o.org = c.org AND o.version = c.version
+	SELECT c.* FROM c WHERE c.version = (SELECT o.version FROM organizations o WHERE o.org = c.org)
 ), inserted AS (
 	INSERT INTO activities (org, ` + activityColumns + `)
 	SELECT org, ` + activityColumns + ` FROM at ORDER BY n
@@ -115,15 +121,16 @@ WITH c AS (
 	SELECT * FROM unnest($10::text[], $11::text[], $12::bytea[]) AS i (kind, id, body)
 ), locked AS MATERIALIZED (
 	SELECT org FROM organizations WHERE org = $1 AND version = $2
-		AND NOT EXISTS (SELECT 1 FROM claims JOIN items i ON i.org = $1 AND i.kind = claims.kind AND i.id = claims.id)
+		AND NOT EXISTS (SELECT 1 FROM claims
+			WHERE (SELECT true FROM items i WHERE i.org = $1 AND i.kind = claims.kind AND i.id = claims.id))
 		AND NOT EXISTS (SELECT 1 FROM unnest($13::text[], $14::text[], $15::bytea[]) AS f (kind, id, body)
-			LEFT JOIN items i ON i.org = $1 AND i.kind = f.kind AND i.id = f.id AND i.body = f.body WHERE i.id IS NULL)
+			WHERE (SELECT i.body FROM items i WHERE i.org = $1 AND i.kind = f.kind AND i.id = f.id) IS DISTINCT FROM f.body)
 	FOR SHARE
 ), recorded AS MATERIALIZED (
-	SELECT c.n FROM locked CROSS JOIN c JOIN activities a ON a.org = $1 AND a.id = c.id
-	UNION
-	SELECT c.n FROM locked CROSS JOIN c JOIN activities a
-		ON a.org = $1 AND a.timestamp_ms = c.timestamp_ms AND a.fingerprint = c.fingerprint
+	SELECT c.n FROM locked CROSS JOIN c
+	WHERE (SELECT true FROM activities a WHERE a.org = $1 AND a.id = c.id)
+		OR (SELECT true FROM activities a
+			WHERE a.org = $1 AND a.timestamp_ms = c.timestamp_ms AND a.fingerprint = c.fingerprint)
 ), gate AS MATERIALIZED (
 	SELECT org FROM locked WHERE NOT EXISTS (SELECT 1 FROM recorded)
 ), inserted AS (
@@ -226,13 +233,13 @@ func stillFits(c *store.Commit, first int) (conditions string) {
 	if c.Claims() {
 		conditions = fmt.Sprintf(`
 		AND NOT EXISTS (SELECT 1 FROM unnest($%d::text[], $%d::text[], $%d::text[]) AS n (org, kind, id)
-			JOIN items USING (org, kind, id))`, first, first+1, first+2)
+			WHERE (SELECT true FROM items i WHERE i.org = n.org AND i.kind = n.kind AND i.id = n.id))`, first, first+1, first+2)
 		first += 4
 	}
 	if len(c.Follows) > 0 {
 		conditions += fmt.Sprintf(`
 		AND NOT EXISTS (SELECT 1 FROM unnest($%d::text[], $%d::text[], $%d::bytea[]) AS f (kind, id, body)
-			LEFT JOIN items i ON i.org = $1 AND i.kind = f.kind AND i.id = f.id AND i.body = f.body WHERE i.id IS NULL)`, first, first+1, first+2)
+			WHERE (SELECT i.body FROM items i WHERE i.org = $1 AND i.kind = f.kind AND i.id = f.id) IS DISTINCT FROM f.body)`, first, first+1, first+2)
 	}
 	return conditions
 }
