@@ -163,8 +163,8 @@ func (p *place) begin(ctx context.Context) (*Tx, error) {
 	return tx, nil
 }
 
-// end ends the attempt of a transaction, if another one may run then. What it failed
-// with says how the next attempt begins; joined: that it is the first in the pipeline.
+// end ends an attempt. What it failed with says how the next one begins; joined: that
+// it will be the first in the pipeline.
 func (p *place) end(err error) (joined bool) {
 	p.pass()
 	p.waits = p.waits || errors.Is(err, errStale)
@@ -222,8 +222,8 @@ func (tx *Tx) follow(c *Commit) {
 }
 
 // queued lets the next transaction run on the state that a commit makes, which is on
-// its way now. It returns nil if it makes none, or none that can be followed: after
-// that comes who waits until it is done.
+// its way now. It returns nil if the commit makes none, or none that can be followed: in
+// that case the next transaction runs when the commit is done.
 func (tx *Tx) queued(c *Commit, made *snapshot) *pendingState {
 	if !c.Followed {
 		if tx.place != nil && !c.Raises() {
