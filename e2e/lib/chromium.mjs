@@ -143,6 +143,7 @@ export async function servePage({ script = 'page.js', fragment = '', plugins = [
 // usePage gives the tests of the describe around it a page, when they run; that of
 // ../page, or what serve makes an address for.
 //   run(f, …arguments)   calls f in the page; both ways go by JSON
+//   reload()             loads the page anew
 //   inFrame(part, f, …)  calls f in the frame whose address has this part
 //   open(url)            another page of the browser, with run and close
 //   targets()            all pages and frames of the browser
@@ -238,13 +239,17 @@ export function usePage(serve = servePage) {
       };
       ({ authenticatorId: plugged } = await call('WebAuthn.addVirtualAuthenticator', { options }));
     };
-    // The empty page before it may still be there, or go while it is asked.
-    await call('Page.navigate', { url: server.url });
-    const loaded = (url) => location.href === url && document.readyState === 'complete';
-    await until(
-      () => server.url,
-      () => page.run(loaded, server.url).catch(() => false),
-    );
+    // The page before may still be there for a while, or go while it is asked.
+    const arrive = async (how, what) => {
+      await page.run(() => void (window.left = true));
+      await call(how, what);
+      await until(
+        () => server.url,
+        () => page.run(() => !window.left && location.href !== 'about:blank' && document.readyState === 'complete').catch(() => false),
+      );
+    };
+    page.reload = () => arrive('Page.reload', {});
+    await arrive('Page.navigate', { url: server.url });
     await page.authenticator();
   });
   after(async () => {

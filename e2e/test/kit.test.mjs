@@ -37,10 +37,7 @@ describe(`react-wallet-kit on ${storeName}`, () => {
 
   // reload loads the application anew; its session is still there.
   const reload = async () => {
-    await page.run(() => {
-      window.kit = undefined;
-      location.reload();
-    });
+    await page.reload();
     await state('clientState', 'ready');
     await inside();
   };
@@ -335,10 +332,7 @@ describe(`react-wallet-kit on ${storeName}`, () => {
     // Where the kit sends the browser is built in; the user logs in at once.
     await page.redirect('https://x.com/i/oauth2/authorize', ({ search }) => `${provider.url}/authorize${search}&user=2244994945`);
     const enter = async () => {
-      await page.run(() => {
-        window.kit = undefined;
-        location.reload(); // its settings are read when it starts
-      });
+      await page.reload(); // its settings are read when it starts
       await state('clientState', 'ready');
       await page.run(() => void window.kit.handleXOauth({ openInPage: true }).catch(() => {}));
       await until(
