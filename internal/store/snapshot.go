@@ -51,6 +51,12 @@ func (s *snapshot) cacheOf(kinds ...string) *kindCache {
 	return c
 }
 
+func (s *snapshot) allCaches() []*kindCache {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.caches)
+}
+
 func newKindCache(kinds []string) *kindCache {
 	return &kindCache{kinds: kinds, derived: lru.Map[string, any]{Max: maxDerived}}
 }
@@ -93,11 +99,8 @@ func (s *snapshot) next(c *Commit, key *vault.RowKey) *snapshot {
 			changes[ch.Kind] = append(changes[ch.Kind], ch)
 		}
 	}
-	s.mu.Lock()
-	caches := slices.Clone(s.caches)
-	s.mu.Unlock()
 	after := &snapshot{version: s.version + 1}
-	for _, cache := range caches {
+	for _, cache := range s.allCaches() {
 		if !slices.ContainsFunc(cache.kinds, func(kind string) bool { return changes[kind] != nil }) {
 			after.caches = append(after.caches, cache)
 			continue
@@ -113,9 +116,10 @@ func (s *snapshot) next(c *Commit, key *vault.RowKey) *snapshot {
 
 // inherit takes over what is known of the same version.
 func (s *snapshot) inherit(other *snapshot) {
+	caches := other.allCaches() // others may run on it, and add to it
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range other.caches {
+	for _, c := range caches {
 		// A transaction may have begun a new one. The other one holds more.
 		if i := s.index(c.kinds); i >= 0 {
 			s.caches[i] = c
