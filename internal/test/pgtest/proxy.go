@@ -48,7 +48,9 @@ func NewProxy(t testing.TB, database string) *Proxy {
 	return p
 }
 
-// Withhold keeps back everything that the server answers, until [Proxy.Release].
+// Withhold keeps back what the server answers to questions that count, until
+// [Proxy.Release]. A connection that was idle for long is looked at before it is used:
+// that goes through, or no question would ever be sent on a slow machine.
 func (p *Proxy) Withhold() { p.withheld.Store(true) }
 
 // Release passes on what was kept back, and all that follows.
@@ -61,16 +63,18 @@ func (p *Proxy) lead(client net.Conn, to string) {
 		return
 	}
 	defer server.Close()
+	var asked atomic.Bool // a question that counts, and that is not answered yet
 	go func() {
-		p.forward(server, client)
+		p.forward(server, client, &asked)
 		server.Close() // the client is gone
 	}()
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := server.Read(buffer)
-		for p.withheld.Load() {
+		for asked.Load() && p.withheld.Load() {
 			time.Sleep(time.Millisecond)
 		}
+		asked.Store(false)
 		if _, failed := client.Write(buffer[:n]); err != nil || failed != nil {
 			return
 		}
@@ -79,7 +83,7 @@ func (p *Proxy) lead(client net.Conn, to string) {
 
 // forward passes on what a client says, message by message ("Message Formats" in
 // the manual of PostgreSQL). The first one has no type.
-func (p *Proxy) forward(server io.Writer, client io.Reader) {
+func (p *Proxy) forward(server io.Writer, client io.Reader, asked *atomic.Bool) {
 	for header := make([]byte, 4); ; header = make([]byte, 5) {
 		if _, err := io.ReadFull(client, header); err != nil {
 			return
@@ -89,11 +93,15 @@ func (p *Proxy) forward(server io.Writer, client io.Reader) {
 		if _, err := io.ReadFull(client, message[len(header):]); err != nil {
 			return
 		}
+		asks := len(header) == 5 && (header[0] == 'S' || header[0] == 'Q') && // Sync, Query
+			!bytes.Contains(message, []byte("-- ping"))
+		if asks {
+			asked.Store(true) // before there can be an answer
+		}
 		if _, err := server.Write(message); err != nil {
 			return
 		}
-		asks := len(header) == 5 && (header[0] == 'S' || header[0] == 'Q') // Sync, Query
-		if asks && !bytes.Contains(message, []byte("-- ping")) {
+		if asks {
 			p.Trips.Add(1)
 		}
 	}
