@@ -103,7 +103,7 @@ func (a *atHand) read(ctx context.Context, fn func(Views) error) (outcome, error
 		return refuted, nil
 	case ctx.Err() != nil: // nothing can be confirmed any more
 		return notAnswered, ctx.Err()
-	case isDatabaseFailure(err): // who asks again waits again, for nothing
+	case isDatabaseFailure(err): // asking again would only be to wait again
 		return notAnswered, err
 	}
 	same, problem := a.confirm(ctx)

@@ -26,12 +26,15 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 	for _, kind := range own.kinds {
 		tx.noteRead(kind)
 	}
-	if err == nil && own.uncached && tx.base == nil {
+	if err == nil && own.uncached {
+		if tx.base != nil {
+			return made, nil // of a state that is not committed nothing read is kept
+		}
 		// What it read was the newest state. Only if that is still our version
 		// may it be kept under it.
 		err = tx.checkVersion()
 	}
-	if err != nil || own.uncached && tx.base != nil {
+	if err != nil {
 		return made, err
 	}
 	slices.Sort(own.kinds)

@@ -15,8 +15,8 @@ import (
 //
 // A question is answered only by a statement that is sent after it was asked: one
 // that is on its way may have been answered before a commit that the caller must
-// see. So who comes while as many statements are under way as may be joins the
-// next one. A caller who is alone sends their own at once.
+// see. So a caller that comes while as many statements are under way as may be joins
+// the next one. A caller that is alone sends their own at once.
 //
 // The statements are reads like any other (see read): they run on connections
 // that were admitted as those of all reads are, and are repeated when one is lost.

@@ -142,8 +142,8 @@ func TestQuestionForNoOne(t *testing.T) {
 	})
 }
 
-// TestQuestionAfterStatement: who asks while statements are on their way, shared
-// ones too, is answered by a later one.
+// TestQuestionAfterStatement: a caller that asks while statements are on their way,
+// shared ones too, is answered by a later one.
 func TestQuestionAfterStatement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var present atomic.Int64

@@ -59,7 +59,7 @@ func TestAddition(t *testing.T) {
 }
 
 // A sum of different points is that of the library. In the cases that it does not
-// have, it becomes infinity and stays there: whoever used it so would find no
+// have, it becomes infinity and stays there: a caller that used it so would find no
 // point rather than a wrong one.
 func TestIncompleteAddition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
