@@ -95,14 +95,12 @@ func (p *Proxy) forward(server io.Writer, client io.Reader, asked *atomic.Bool) 
 		}
 		asks := len(header) == 5 && (header[0] == 'S' || header[0] == 'Q') && // Sync, Query
 			!bytes.Contains(message, []byte("-- ping"))
-		if asks {
-			asked.Store(true) // before there can be an answer
+		if asks { // before there can be an answer
+			asked.Store(true)
+			p.Trips.Add(1)
 		}
 		if _, err := server.Write(message); err != nil {
 			return
-		}
-		if asks {
-			p.Trips.Add(1)
 		}
 	}
 }
