@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -40,15 +42,36 @@ type cluster struct {
 	targets map[string]*target
 	stops   []func()
 	hooks   *httptest.Server // takes webhooks; nil until it is needed
+	hook    atomic.Int64     // when the last one came, in nanoseconds
 }
 
 // receiver is the URL of a server that takes every webhook.
 func (c *cluster) receiver() string {
 	if c.hooks == nil {
-		c.hooks = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+		c.hooks = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			c.hook.Store(time.Now().UnixNano())
+			w.WriteHeader(http.StatusNoContent)
+		}))
 		c.stops = append(c.stops, c.hooks.Close)
 	}
 	return c.hooks.URL
+}
+
+// settle waits until no more webhooks come: what one row left to deliver would be
+// in the figures of the next.
+func (c *cluster) settle(ctx context.Context) error {
+	const quiet = 300 * time.Millisecond
+	for {
+		left := quiet - time.Since(time.Unix(0, c.hook.Load()))
+		if left <= 0 {
+			return nil
+		}
+		select {
+		case <-time.After(left):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 func (c *cluster) stop() {

@@ -17,6 +17,7 @@ import (
 type meter struct {
 	time   time.Duration // of one measurement
 	warmUp time.Duration // of one warm-up
+	settle func() error  // waits until the servers have nothing left to do; nil: they never have
 	awake  map[waking]bool
 }
 
@@ -155,6 +156,11 @@ func (m *meter) take(s *series, n int, during time.Duration, begin func()) (*sam
 		return nil, err
 	}
 	s.signing = time.Since(begun) / time.Duration(n)
+	if m.settle != nil {
+		if err := m.settle(); err != nil {
+			return nil, err
+		}
+	}
 	// The generator allocates next to nothing while the clock runs; a
 	// collection that started by chance would take the server's processor. It
 	// comes first: servers do not wait for long on a connection that is silent.

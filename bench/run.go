@@ -55,7 +55,7 @@ func (cmd *runCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer c.stop()
-	m := &meter{time: cmd.Time, warmUp: 250 * time.Millisecond}
+	m := &meter{time: cmd.Time, warmUp: 250 * time.Millisecond, settle: func() error { return c.settle(ctx) }}
 	all := cmd.plan(c)
 	if err := m.measure(ctx, all, cmd.Rounds, began, cmd.Budget); err != nil {
 		return err
