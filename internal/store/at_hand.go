@@ -101,8 +101,6 @@ func (a *atHand) read(ctx context.Context, fn func(Views) error) (outcome, error
 	switch {
 	case a.missing:
 		return refuted, nil
-	case ctx.Err() != nil: // nothing can be confirmed any more
-		return notAnswered, ctx.Err()
 	case isDatabaseFailure(err): // asking again would only be to wait again
 		return notAnswered, err
 	}
