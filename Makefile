@@ -50,9 +50,10 @@ audit-bench:
 events:
 	LATCHKEY_TEST_EVENTS=$${LATCHKEY_TEST_EVENTS:-10000} go test -trimpath -timeout 3h -v -run TestEventsThroughKills ./cmd/latchkey
 
-# 10,000 events on each store, while the server that delivers them is killed.
+# 10,000 events on each store, while servers, receiver and PostgreSQL are killed; each
+# delivery is verified by the published client and by another library.
 deliveries:
-	LATCHKEY_TEST_EVENTS=$${LATCHKEY_TEST_EVENTS:-10000} go test -trimpath -timeout 3h -v -run TestKilledWhileDelivering ./cmd/latchkey
+	scripts/deliveries
 
 # A million events in one window; and 64,000 requests under a limit, on each store,
 # while the servers are killed.

@@ -153,7 +153,7 @@ func (c *converted) fill(n int) {
 	}
 	writers.Wait()
 	_, _, err = api.CreateWebhookEndpoint(c.t.Context(), client.CreateWebhookEndpointParameters{
-		URL: c.hook.URL, Name: "Receiver", Subscriptions: []client.WebhookSubscription{{EventType: "ACTIVITY_UPDATES"}},
+		URL: c.hook.url, Name: "Receiver", Subscriptions: []client.WebhookSubscription{{EventType: "ACTIVITY_UPDATES"}},
 	})
 	if err != nil {
 		c.t.Fatal(err)
@@ -316,8 +316,8 @@ func (c *converted) goesOn(cursor string) {
 	if unique := slices.Compact(slices.Sorted(slices.Values(c.events))); len(unique) != len(c.events) {
 		c.t.Errorf("the feed has %d events, of %d activities", len(c.events), len(unique))
 	}
-	testkit.Until(c.t, "the newest was delivered", func() bool { return slices.Contains(c.hook.order(), activity.ID) })
-	delivered := c.hook.order()
+	testkit.Until(c.t, "the newest was delivered", func() bool { return slices.Contains(c.hook.order()[c.organization], activity.ID) })
+	delivered := c.hook.order()[c.organization]
 	if want := c.events[len(c.events)-len(delivered):]; !slices.Equal(delivered, want) {
 		c.t.Errorf("%d events were delivered, and not as they are in the feed", len(delivered))
 	}

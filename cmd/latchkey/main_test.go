@@ -19,7 +19,7 @@ import (
 // The scripts in testdata run the real program the way a person does.
 func TestMain(m *testing.M) {
 	_ = os.Setenv("GORACE", endAtOnce())
-	testscript.Main(tests{m}, map[string]func(){"latchkey": main, "unlocked": runUnlocked, "smallfiles": runSmallFiles})
+	testscript.Main(tests{m}, map[string]func(){"latchkey": main, "unlocked": runUnlocked, "smallfiles": runSmallFiles, "receiver": runReceiver})
 }
 
 // endAtOnce are the settings of the race detector, without the second for which

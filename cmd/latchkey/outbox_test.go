@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -133,7 +134,12 @@ func (p *program) run(args ...string) string {
 func (p *program) serve() (*exec.Cmd, *bytes.Buffer) {
 	p.t.Helper()
 	log := new(bytes.Buffer)
-	cmd := exec.Command("latchkey", "serve", "--config", p.path("latchkey.yaml"))
+	return p.start(p.path("latchkey.yaml"), p.url, log), log
+}
+
+func (p *program) start(config, url string, log io.Writer) *exec.Cmd {
+	p.t.Helper()
+	cmd := exec.Command("latchkey", "serve", "--config", config)
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
@@ -142,8 +148,8 @@ func (p *program) serve() (*exec.Cmd, *bytes.Buffer) {
 		_ = cmd.Process.Kill() // it has mostly ended already
 		_ = cmd.Wait()
 	})
-	testkit.Until(p.t, "the server answers", func() bool { return answers(p.url) })
-	return cmd, log
+	testkit.Until(p.t, "the server answers", func() bool { return answers(url) })
+	return cmd
 }
 
 // received counts the mails that have come whole.

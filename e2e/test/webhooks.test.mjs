@@ -1,15 +1,14 @@
 // Deliveries to webhook endpoints, made with every client, and verified by the
 // published package and by Node's own Ed25519.
 import assert from 'node:assert/strict';
-import { createPublicKey, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 
 import { ApiKeyStamper } from '@turnkey/api-key-stamper';
-import { verifyTurnkeyWebhookSignature } from '@turnkey/crypto';
 
 import { flavours, send } from '../lib/clients.mjs';
+import { checked, verified } from '../lib/deliveries.mjs';
 import { exchanged, through } from '../lib/record.mjs';
 import { storeName, useServer } from '../lib/server.mjs';
 import { until } from '../lib/until.mjs';
@@ -54,24 +53,6 @@ describe(`webhooks on ${storeName}`, () => {
       assert.equal(status, 200, JSON.stringify(reply));
       return reply;
     });
-
-  function checked({ headers, body }, maxTimestampAgeMs) {
-    const verificationKeys = keys.map(({ kid, x }) => ({ keyId: kid, publicKey: Buffer.from(x, 'base64url').toString('hex') }));
-    return verifyTurnkeyWebhookSignature({ headers, body, verificationKeys, maxTimestampAgeMs });
-  }
-
-  function verified(delivery) {
-    const { headers, body } = delivery;
-    const result = checked(delivery, 600_000);
-    // The form of Standard Webhooks, by another hand.
-    const [version, signature] = headers['webhook-signature'].split(',');
-    assert.equal(version, 'v1a');
-    const { kty, crv, x } = keys.find(({ kid }) => kid === headers['x-turnkey-signature-key-id']);
-    const signed = Buffer.concat([Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`), body]);
-    const key = createPublicKey({ key: { kty, crv, x }, format: 'jwk' });
-    assert.equal(verify(null, signed, key, Buffer.from(signature, 'base64')), result.ok);
-    return result;
-  }
 
   for (const flavour of flavours) {
     describe(flavour.name, () => {
@@ -122,11 +103,11 @@ describe(`webhooks on ${storeName}`, () => {
           made,
         );
         for (const delivery of receiver.deliveries) {
-          const result = verified(delivery);
+          const result = verified(keys, delivery);
           assert.deepEqual([result.ok, result.eventId], [true, delivery.headers['x-turnkey-event-id']], JSON.stringify(result));
           const forged = { ...delivery, body: Buffer.from(delivery.body.toString().replace('CREATE', 'DELETE')) };
-          assert.equal(verified(forged).reason, 'invalid_signature');
-          assert.equal(checked(delivery, 0).reason, 'stale_timestamp');
+          assert.equal(verified(keys, forged).reason, 'invalid_signature');
+          assert.equal(checked(keys, delivery, 0).reason, 'stale_timestamp');
         }
         await through('@turnkey/crypto', () => listed());
 
@@ -146,7 +127,7 @@ describe(`webhooks on ${storeName}`, () => {
           const reply = await byHand('/latchkey/v1/webhooks/test', { organizationId: held.dev.organizationId, endpointId });
           assert.equal(reply.delivered, true);
           assert.equal(receiver.deliveries.at(-1).headers['x-turnkey-event-type'], 'WEBHOOK_TEST');
-          assert.equal(verified(receiver.deliveries.at(-1)).ok, true);
+          assert.equal(verified(keys, receiver.deliveries.at(-1)).ok, true);
         }
         assert.deepEqual(await root.run('deleteWebhookEndpoint', { endpointId }), { endpointId });
         assert.equal(await listed(), undefined);
