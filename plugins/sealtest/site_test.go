@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -228,6 +229,9 @@ func (s *site) noSecret(text string, except ...string) {
 			}
 		}
 		found, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // the server that runs has renamed it
+		}
 		if bytes.Contains(found, []byte(text)) {
 			s.Errorf("%s has the secret", path)
 		}
