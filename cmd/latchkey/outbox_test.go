@@ -137,6 +137,7 @@ func (p *program) serve() (*exec.Cmd, *bytes.Buffer) {
 	return p.start(p.path("latchkey.yaml"), p.url, log), log
 }
 
+// start starts a server with a config of its own; nil: its log is not kept.
 func (p *program) start(config, url string, log io.Writer) *exec.Cmd {
 	p.t.Helper()
 	cmd := exec.Command("latchkey", "serve", "--config", config)

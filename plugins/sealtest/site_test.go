@@ -219,7 +219,7 @@ func (s *site) shares() {
 // to have it.
 func (s *site) noSecret(text string, except ...string) {
 	s.Helper()
-	err := filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
+	search := func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
@@ -229,14 +229,15 @@ func (s *site) noSecret(text string, except ...string) {
 			}
 		}
 		found, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // the server that runs has renamed it
-		}
 		if bytes.Contains(found, []byte(text)) {
 			s.Errorf("%s has the secret", path)
 		}
 		return err
-	})
+	}
+	err := filepath.WalkDir(s.dir, search)
+	for errors.Is(err, fs.ErrNotExist) { // a server that runs has renamed it: under its new name it counts
+		err = filepath.WalkDir(s.dir, search)
+	}
 	if err != nil {
 		s.Fatal(err)
 	}
