@@ -63,7 +63,8 @@ const (
 type atHand struct {
 	store   *Store
 	used    []usedSnapshot // few
-	missing bool           // a view was asked for of which nothing is known
+	txs     []*Tx
+	missing bool // a view was asked for of which nothing is known
 }
 
 type usedSnapshot struct {
@@ -78,7 +79,9 @@ func (a *atHand) View(ctx context.Context, org string, fn func(*Tx) error) error
 		a.missing = true
 		return errNotAtHand
 	}
-	return fn(a.store.newTxOn(ctx, org, s))
+	tx := a.store.newTxOn(ctx, org, s)
+	a.txs = append(a.txs, tx)
+	return fn(tx)
 }
 
 // snapshot is the same one for all views of an organization; nil: there is none.
@@ -110,6 +113,9 @@ func (a *atHand) read(ctx context.Context, fn func(Views) error) (outcome, error
 		return notAnswered, problem
 	case !same || errors.Is(err, errStale):
 		return refuted, nil
+	}
+	for _, tx := range a.txs {
+		tx.keepDerived()
 	}
 	return confirmed, err
 }
@@ -168,6 +174,6 @@ func (c *snapshotCache) refute(org string, version, present int64) {
 	defer c.mu.Unlock()
 	known, ok := c.known.Get(org)
 	if !ok || known.version == version || known.version < present {
-		c.known.Put(org, &snapshot{version: present})
+		c.known.Put(org, newSnapshot(present))
 	}
 }

@@ -1,21 +1,28 @@
 package store
 
-import "slices"
+import (
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"latchkey/internal/lru"
+)
 
 // Derived returns what build makes of the organization's records. It is made
-// once, and again only when a kind of record that build read was changed; what
-// it returns is shared and never changes.
+// once, and again only when something that build read was changed: a record that
+// it asked for by its id, the records of a key in an index, or any of a kind that
+// it listed. What it returns is shared and never changes.
 //
 // A transaction that has written something builds its own.
 func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 	if len(tx.changedKinds()) > 0 {
 		return build()
 	}
-	if known, kinds, ok := tx.snapshot.find(name); ok {
-		for _, kind := range kinds {
-			tx.noteRead(kind)
-		}
-		return known.(T), nil
+	if known, ok := tx.derived(name); ok {
+		tx.noteRead(known.of...)
+		return known.value.(T), nil
 	}
 	outer := tx.reads
 	tx.reads = reads{building: true}
@@ -23,49 +30,162 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 	own := tx.reads
 	tx.reads = outer
 	tx.uncached = outer.uncached || own.uncached
-	for _, kind := range own.kinds {
-		tx.noteRead(kind)
-	}
-	if err == nil && own.uncached {
-		if tx.base != nil {
-			return made, nil // of a state that is not committed nothing read is kept
-		}
-		// What it read was the newest state. Only if that is still our version
-		// may it be kept under it.
-		err = tx.checkVersion()
-	}
+	tx.noteRead(own.of...)
 	if err != nil {
 		return made, err
 	}
-	slices.Sort(own.kinds)
-	c := tx.snapshot.cacheOf(own.kinds...)
-	c.mu.Lock()
-	c.derived.Put(name, made)
-	c.mu.Unlock()
+	if tx.made == nil {
+		tx.made = map[string]derivation{}
+	}
+	tx.made[name] = derivation{value: made, version: tx.version, of: own.of}
 	return made, nil
 }
+
+// derived is what was made under a name and holds at the transaction's version.
+func (tx *Tx) derived(name string) (derivation, bool) {
+	if made, ok := tx.made[name]; ok {
+		return made, true
+	}
+	return tx.snapshot.derivations().find(name, tx.version)
+}
+
+// keepDerived keeps what was made in the transaction for others. Its caller has
+// made certain that what the transaction read was of its version, and that this
+// version is committed.
+func (tx *Tx) keepDerived() {
+	if len(tx.made) > 0 {
+		tx.snapshot.derivations().keep(tx.made)
+		tx.made = nil
+	}
+}
+
+// derivations is what [Derived] made of an organization. The versions that this
+// process made one from the other share it.
+type derivations struct {
+	mu   sync.Mutex
+	made lru.Map[string, derivation] // by name
+	// changed has the newest version that changed a source; of those up to the
+	// horizon it may have none.
+	changed map[source]int64
+	horizon int64
+}
+
+type derivation struct {
+	value   any
+	version int64 // at which it was made; a committed one
+	of      []source
+}
+
+// maxDerived bounds a generation of what is remembered of one organization. Some
+// of it is for each account that signs, about a kilobyte: ten thousand accounts
+// that all sign fit in two generations.
+const maxDerived = 16_384
+
+// maxChanged bounds the changes that are remembered of one organization. When there
+// are more, all that was made before is made again.
+const maxChanged = 4_096
+
+func newDerivations() *derivations {
+	return &derivations{made: lru.Map[string, derivation]{Max: maxDerived}}
+}
+
+func (d *derivations) find(name string, version int64) (derivation, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	made, ok := d.made.Get(name)
+	return made, ok && d.holds(&made, version)
+}
+
+// holds reports whether something is the same at a version as when it was made. A
+// change on its way that fails may be among those that are remembered: then
+// something is made again that need not be.
+func (d *derivations) holds(made *derivation, version int64) bool {
+	if made.version >= version {
+		return made.version == version
+	}
+	return made.version >= d.horizon &&
+		!slices.ContainsFunc(made.of, func(s source) bool { return d.changed[s] > made.version })
+}
+
+func (d *derivations) keep(all map[string]derivation) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for name, made := range all {
+		d.made.Put(name, made)
+	}
+}
+
+// note notes what a commit changes that makes a version. It may fail for being late:
+// what a later one has noted stays.
+func (d *derivations) note(changes []Change, version int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.changed) > maxChanged {
+		d.horizon = max(d.horizon, slices.Max(slices.Collect(maps.Values(d.changed))))
+		d.changed = nil
+	}
+	if d.changed == nil {
+		d.changed = map[source]int64{}
+	}
+	noted := func(s source) { d.changed[s] = max(d.changed[s], version) }
+	for i := range changes {
+		ch := &changes[i]
+		if ch.Org != "" {
+			continue // of another organization
+		}
+		noted(anyOf(ch.Kind))
+		noted(rowOf(ch.Kind, ch.ID))
+		if end := strings.LastIndex(ch.ID, separator); end >= 0 {
+			noted(rowOf(ch.Kind, ch.ID[:end]))
+		}
+	}
+}
+
+// source is something that a derivation was made of. It is a hash: when two have
+// the same, what was made of one is also made again when the other was changed.
+type source uint64
+
+var sourceSeed = maphash.MakeSeed()
+
+// rowOf is a row by its id, or all rows of a key in an index.
+func rowOf(kind, id string) source {
+	var h maphash.Hash
+	h.SetSeed(sourceSeed)
+	h.WriteString(kind)
+	h.WriteByte(0) // in no kind
+	h.WriteString(id)
+	return source(h.Sum64())
+}
+
+// anyOf is a whole kind.
+func anyOf(kind string) source { return source(maphash.String(sourceSeed, kind)) }
 
 // reads is what a transaction has read so far, or a build of [Derived] in it.
 type reads struct {
 	// uncached is set by reads that bypass the snapshot: a view that made some
 	// must check that the organization has not been changed.
 	uncached bool
-	// kinds are the kinds that were read, while building.
-	kinds    []string
+	// of is what was read, while building.
+	of       []source
 	building bool
 }
 
-// noteRead notes that a kind is read.
-func (tx *Tx) noteRead(kind string) {
-	if tx.building && !slices.Contains(tx.kinds, kind) {
-		tx.kinds = append(tx.kinds, kind)
+// noteRead notes what is read.
+func (tx *Tx) noteRead(of ...source) {
+	if !tx.building {
+		return
+	}
+	for _, s := range of {
+		if !slices.Contains(tx.of, s) {
+			tx.of = append(tx.of, s)
+		}
 	}
 }
 
-// noteUncachedRead notes that a kind is read in the database itself.
-func (tx *Tx) noteUncachedRead(kind string) {
+// noteUncachedRead notes what is read in the database itself.
+func (tx *Tx) noteUncachedRead(of source) {
 	tx.uncached = true
-	tx.noteRead(kind)
+	tx.noteRead(of)
 }
 
 // changedKinds returns the kinds of the organization that the transaction wrote.

@@ -5,6 +5,9 @@ import (
 	"strconv"
 )
 
+// MaxChanged is how many changes are remembered for [Derived].
+const MaxChanged = maxChanged
+
 // Sums returns the sums of an organization's head that are not 0.
 func (s *Store) Sums(ctx context.Context, org string) (sums map[string]sum, err error) {
 	sums = map[string]sum{}

@@ -257,10 +257,14 @@ func TestPipelineFails(t *testing.T) {
 				for round := range rounds {
 					token, name := fmt.Sprintf("%d.%d", round, w), fmt.Sprint("round ", round)
 					err := s.Update(t.Context(), org, func(tx *store.Tx) error {
+						text, err := derivedText(t, tx, notes(tx), "log")
+						if err != nil {
+							return err
+						}
 						if err := notes(tx).Insert(&note{ID: token, Name: name}); err != nil {
 							return err
 						}
-						return notes(tx).Edit("log", func(n *note) error { n.Text += " " + token; return nil })
+						return notes(tx).Edit("log", func(n *note) error { n.Text = text + " " + token; return nil })
 					})
 					mu.Lock()
 					outcomes[token] = err
@@ -299,6 +303,17 @@ func TestPipelineFails(t *testing.T) {
 	})
 }
 
+// derivedText is the text of a note, which must be that of the transaction's state.
+func derivedText(t *testing.T, tx *store.Tx, notes store.Table[note], id string) (string, error) {
+	return store.Derived(tx, t.Name()+" "+id, func() (string, error) {
+		n, err := notes.Get(id)
+		if err != nil {
+			return "", err
+		}
+		return n.Text, nil
+	})
+}
+
 // TestPipelinesOnNodes lets two nodes change one organization, each with a pipeline of
 // its own.
 func TestPipelinesOnNodes(t *testing.T) {
@@ -329,10 +344,14 @@ func TestPipelinesOnNodes(t *testing.T) {
 				wait.Go(func() {
 					for round := range rounds {
 						if err := nodes[w%2].Update(t.Context(), org, func(tx *store.Tx) error {
+							text, err := derivedText(t, tx, notes(tx), "n")
+							if err != nil {
+								return err
+							}
 							if err := notes(tx).Insert(&note{ID: fmt.Sprintf("%d-%d", w, round), Name: fmt.Sprintf("%d-%d", w, round)}); err != nil {
 								return err
 							}
-							return notes(tx).Edit("n", func(n *note) error { n.Text += "x"; return nil })
+							return notes(tx).Edit("n", func(n *note) error { n.Text = text + "x"; return nil })
 						}); err != nil {
 							t.Error(err)
 						}

@@ -18,51 +18,48 @@ type snapshot struct {
 	head    atomic.Pointer[head]
 	mu      sync.Mutex
 	caches  []*kindCache // few
+	made    *derivations
 }
 
-// kindCache is what is known of some kinds of record: all of a resident kind, and
-// what [Derived] made of these kinds alone. It never changes but by growing.
-// Versions of the organization between which none of the kinds was changed
-// share it.
+func newSnapshot(version int64) *snapshot {
+	return &snapshot{version: version, made: newDerivations()}
+}
+
+// kindCache is a resident kind of record. Versions of the organization between which
+// it was not changed share it.
 type kindCache struct {
-	kinds []string // sorted
-
+	kind      string
 	loading   sync.Mutex
-	residents anyResidents // of a cache of one kind
-
-	mu      sync.Mutex
-	derived lru.Map[string, any] // by the name given to [Derived]
+	residents anyResidents // nil until they are asked for
 }
 
-// maxDerived bounds a generation of what is remembered of one organization. Some
-// of it is for each account that signs, about a kilobyte: ten thousand accounts
-// that all sign fit in two generations.
-const maxDerived = 16_384
-
-// cacheOf returns the cache of these kinds, which are sorted.
-func (s *snapshot) cacheOf(kinds ...string) *kindCache {
+// cacheOf returns the cache of a kind.
+func (s *snapshot) cacheOf(kind string) *kindCache {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := s.index(kinds); i >= 0 {
+	if i := s.index(kind); i >= 0 {
 		return s.caches[i]
 	}
-	c := newKindCache(slices.Clone(kinds))
+	c := &kindCache{kind: kind}
 	s.caches = append(s.caches, c)
 	return c
 }
 
-func (s *snapshot) allCaches() []*kindCache {
+func (s *snapshot) index(kind string) int {
+	return slices.IndexFunc(s.caches, func(c *kindCache) bool { return c.kind == kind })
+}
+
+func (s *snapshot) derivations() *derivations {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.caches)
+	return s.made
 }
 
-func newKindCache(kinds []string) *kindCache {
-	return &kindCache{kinds: kinds, derived: lru.Map[string, any]{Max: maxDerived}}
-}
-
-func (s *snapshot) index(kinds []string) int {
-	return slices.IndexFunc(s.caches, func(c *kindCache) bool { return slices.Equal(c.kinds, kinds) })
+// known returns all that is known of the version.
+func (s *snapshot) known() ([]*kindCache, *derivations) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.caches), s.made
 }
 
 // loaded returns the records of its kind, nil if they are not in memory yet.
@@ -74,24 +71,9 @@ func (c *kindCache) loaded() anyResidents {
 	return c.residents
 }
 
-// find returns what [Derived] made under a name, and the kinds that it was made of.
-func (s *snapshot) find(name string) (made any, kinds []string, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.caches {
-		c.mu.Lock()
-		made, ok = c.derived.Get(name)
-		c.mu.Unlock()
-		if ok {
-			return made, c.kinds, true
-		}
-	}
-	return nil, nil, false
-}
-
 // next is the snapshot of the version that a commit makes. Kinds that the commit did
-// not change are as they were, and so is what was made of them; in a kind that is in
-// memory the records that it changed are replaced.
+// not change are as they were; in one that is in memory the records that it changed
+// are replaced.
 func (s *snapshot) next(c *Commit, key *vault.RowKey) *snapshot {
 	changes := map[string][]Change{} // by kind
 	for _, ch := range c.Changes {
@@ -99,15 +81,16 @@ func (s *snapshot) next(c *Commit, key *vault.RowKey) *snapshot {
 			changes[ch.Kind] = append(changes[ch.Kind], ch)
 		}
 	}
-	after := &snapshot{version: s.version + 1}
-	for _, cache := range s.allCaches() {
-		if !slices.ContainsFunc(cache.kinds, func(kind string) bool { return changes[kind] != nil }) {
+	caches, made := s.known()
+	after := &snapshot{version: s.version + 1, made: made}
+	made.note(c.Changes, after.version)
+	for _, cache := range caches {
+		if changes[cache.kind] == nil {
 			after.caches = append(after.caches, cache)
 			continue
 		}
 		if records := cache.loaded(); records != nil {
-			own := newKindCache(cache.kinds)
-			own.residents = records.with(changes[cache.kinds[0]], key)
+			own := &kindCache{kind: cache.kind, residents: records.with(changes[cache.kind], key)}
 			after.caches = append(after.caches, own)
 		}
 	}
@@ -116,17 +99,18 @@ func (s *snapshot) next(c *Commit, key *vault.RowKey) *snapshot {
 
 // inherit takes over what is known of the same version.
 func (s *snapshot) inherit(other *snapshot) {
-	caches := other.allCaches() // others may run on it, and add to it
+	caches, made := other.known() // others may run on it, and add to it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range caches {
 		// A transaction may have begun a new one. The other one holds more.
-		if i := s.index(c.kinds); i >= 0 {
+		if i := s.index(c.kind); i >= 0 {
 			s.caches[i] = c
 		} else {
 			s.caches = append(s.caches, c)
 		}
 	}
+	s.made = made
 	s.head.Store(other.head.Load())
 }
 
@@ -147,7 +131,7 @@ type residents[T any] struct {
 
 // load returns the kind's records at the transaction's version.
 func load[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
-	tx.noteRead(kind.Name)
+	tx.noteRead(anyOf(kind.Name))
 	c := tx.snapshot.cacheOf(kind.Name)
 	c.loading.Lock()
 	defer c.loading.Unlock()
@@ -268,7 +252,7 @@ func (c *snapshotCache) get(org string, version int64) *snapshot {
 	if ok && known.version == version {
 		return known
 	}
-	made := &snapshot{version: version}
+	made := newSnapshot(version)
 	// Another request may have seen a newer version already; this one will find
 	// out when it commits. The newer snapshot is kept.
 	if !ok || known.version < version {

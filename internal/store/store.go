@@ -174,8 +174,11 @@ func (s *Store) commit(ctx context.Context, tx *Tx) error {
 	err = s.driver.Commit(ctx, commit)
 	committed = err == nil
 	s.probe.observe(commit, err)
-	if committed && next != nil {
-		s.snapshots.add(tx.org, next)
+	if committed {
+		tx.keepDerived()
+		if next != nil {
+			s.snapshots.add(tx.org, next)
+		}
 	}
 	return cmp.Or(err, failed)
 }
@@ -192,13 +195,16 @@ func (s *Store) readResult(ctx context.Context, tx *Tx, err error) error {
 			return problem
 		}
 	}
-	if !tx.uncached {
-		return err
+	if tx.uncached {
+		if ended := ctx.Err(); ended != nil { // nothing can be checked any more
+			return cmp.Or(err, ended)
+		}
+		if problem := s.checkVersion(ctx, tx.org, tx.version); problem != nil {
+			return problem
+		}
 	}
-	if ended := ctx.Err(); ended != nil { // nothing can be checked any more
-		return cmp.Or(err, ended)
-	}
-	return cmp.Or(s.checkVersion(ctx, tx.org, tx.version), err)
+	tx.keepDerived()
+	return err
 }
 
 // retry runs attempt on the organization's present version, as [attempts] does.

@@ -108,7 +108,7 @@ func (t Table[T]) All() ([]*T, error) {
 		return t.List("", 0)
 	}
 	if t.kind.Resident {
-		t.tx.noteUncachedRead(t.kind.Name)
+		t.tx.noteUncachedRead(anyOf(t.kind.Name))
 		all, err := readAll(t.tx, t.kind)
 		if err != nil {
 			return nil, err

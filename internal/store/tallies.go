@@ -143,7 +143,7 @@ func (tx *Tx) TallyGroups(controlID, after string, limit int) (newest []*domain.
 	if err != nil {
 		return nil, err
 	}
-	tx.noteUncachedRead(tallyKind)
+	tx.noteUncachedRead(anyOf(tallyKind))
 	from := controlID + separator
 	if after != "" {
 		from = TallyGroup{controlID, after}.prefix() + "~"

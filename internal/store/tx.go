@@ -42,6 +42,7 @@ type Tx struct {
 	notes   []Note // about the installation; see [Tx.Note]
 	// duringCommit is what [Tx.DuringCommit] was given.
 	duringCommit func() error
+	made         map[string]derivation // by [Derived], not kept for others yet
 	reads
 }
 

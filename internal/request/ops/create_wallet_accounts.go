@@ -31,7 +31,7 @@ type CreateWalletAccountsResult struct {
 }
 
 func createWalletAccounts(_ context.Context, e activity.Env, p *CreateWalletAccountsParams) (CreateWalletAccountsResult, error) {
-	if _, err := e.Tx.Wallets().Get(p.WalletID); err != nil {
+	if _, err := findWallet(e.Tx, p.WalletID); err != nil {
 		return CreateWalletAccountsResult{}, err
 	}
 	if p.Persist == nil || *p.Persist {

@@ -26,7 +26,7 @@ type GetWalletReply struct {
 }
 
 func getWallet(_ context.Context, r activity.Reader, p *GetWalletParams) (GetWalletReply, error) {
-	wallet, err := r.Tx.Wallets().Get(p.WalletID)
+	wallet, err := findWallet(r.Tx, p.WalletID)
 	if err != nil {
 		return GetWalletReply{}, err
 	}

@@ -2,6 +2,8 @@ package ops
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"strings"
 
 	"latchkey/internal/domain"
@@ -41,31 +43,38 @@ type GetWalletAccountReply struct {
 }
 
 func getWalletAccount(_ context.Context, r activity.Reader, p *GetWalletAccountParams) (GetWalletAccountReply, error) {
-	if _, err := r.Tx.Wallets().Get(p.WalletID); err != nil {
+	// Asked for again and again, by clients that look before they sign.
+	name := "wallet account " + p.WalletID + " " + strconv.Quote(p.Path) + p.Address
+	found, err := store.Derived(r.Tx, name, func() (*domain.WalletAccount, error) { return lookUpWalletAccount(r.Tx, p) })
+	if err != nil {
 		return GetWalletAccountReply{}, err
+	}
+	return GetWalletAccountReply{Account: record.OfWalletAccount(r.Tx.Org(), found)}, nil
+}
+
+func lookUpWalletAccount(tx *store.Tx, p *GetWalletAccountParams) (*domain.WalletAccount, error) {
+	if _, err := findWallet(tx, p.WalletID); err != nil {
+		return nil, err
 	}
 	index, key := store.ByGivenPath, p.WalletID+" "+p.Path
 	if p.Address != "" {
 		index, key = store.BySigner, address.Key(p.Address)
 	}
-	candidates, err := r.Tx.WalletAccounts().ListBy(index, key, "", 0)
+	candidates, err := tx.WalletAccounts().ListBy(index, key, "", 0)
 	if err != nil {
-		return GetWalletAccountReply{}, err
+		return nil, err
 	}
-	var found []*domain.WalletAccount
-	for _, a := range candidates {
-		if a.WalletID == p.WalletID && (p.Path == "" || a.Path == p.Path) &&
-			(p.Address == "" || address.Equal(a.Format, a.Address, p.Address)) {
-			found = append(found, a)
-		}
-	}
+	found := slices.DeleteFunc(candidates, func(a *domain.WalletAccount) bool {
+		return a.WalletID != p.WalletID || (p.Path != "" && a.Path != p.Path) ||
+			(p.Address != "" && !address.Equal(a.Format, a.Address, p.Address))
+	})
 	switch {
 	case len(found) == 0:
-		return GetWalletAccountReply{}, fault.Missing("no such account in wallet %s", p.WalletID)
+		return nil, fault.Missing("no such account in wallet %s", p.WalletID)
 	case len(found) > 1 && p.Address == "":
-		return GetWalletAccountReply{}, ambiguous(found)
+		return nil, ambiguous(found)
 	}
-	return GetWalletAccountReply{Account: record.OfWalletAccount(r.Tx.Org(), found[0])}, nil
+	return found[0], nil
 }
 
 // ambiguous refuses to choose between accounts that share a path.

@@ -75,8 +75,7 @@ func lookUpSigner(tx *store.Tx, signWith string) (*signer, error) {
 }
 
 func signerOfAccount(tx *store.Tx, a *domain.WalletAccount, name string) (*signer, error) {
-	// Found once for all accounts of the wallet that sign.
-	wallet, err := store.Derived(tx, "wallet "+a.WalletID, func() (*domain.Wallet, error) { return tx.Wallets().Get(a.WalletID) })
+	wallet, err := findWallet(tx, a.WalletID)
 	if err != nil {
 		return nil, err
 	}

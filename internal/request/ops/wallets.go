@@ -11,6 +11,7 @@ import (
 	"latchkey/internal/request/activity"
 	"latchkey/internal/request/record"
 	"latchkey/internal/schema"
+	"latchkey/internal/store"
 )
 
 // This file holds what several operations say about wallets.
@@ -87,6 +88,11 @@ func checkText[T any](things string, most int, all []*T, size func(*T) int) erro
 			things, total, most)
 	}
 	return nil
+}
+
+// findWallet finds a wallet once for all requests that use it, until it is changed.
+func findWallet(tx *store.Tx, id string) (*domain.Wallet, error) {
+	return store.Derived(tx, "wallet "+id, func() (*domain.Wallet, error) { return tx.Wallets().Get(id) })
 }
 
 // addAccounts derives accounts, stores them, and returns their addresses.
