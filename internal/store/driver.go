@@ -255,4 +255,5 @@ type Change struct {
 
 	sum    string         // of the head to which the row belongs; empty: to none
 	before *vault.RowMark // of the row that was there; nil: none was
+	after  *vault.RowMark // of the row itself, once it was computed
 }

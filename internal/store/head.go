@@ -76,7 +76,9 @@ func (h *head) next(key *vault.RowKey, changes []Change) *head {
 			s = s.minus(key.Element(*ch.before))
 		}
 		if ch.Body != nil {
-			s = s.plus(key.Element(itemMark(key, ch.Kind, ch.ID, ch.Body)))
+			mark := itemMark(key, ch.Kind, ch.ID, ch.Body)
+			ch.after = &mark
+			s = s.plus(key.Element(mark))
 		}
 		after.Sums[ch.sum] = s
 	}

@@ -182,11 +182,15 @@ func (tx *Tx) mark(c *Commit) error {
 		if ch.Body == nil {
 			continue
 		}
-		key, err := of(cmp.Or(ch.Org, c.Org))
-		if err != nil {
-			return err
+		if ch.after == nil {
+			key, err := of(cmp.Or(ch.Org, c.Org))
+			if err != nil {
+				return err
+			}
+			mark := itemMark(key, ch.Kind, ch.ID, ch.Body)
+			ch.after = &mark
 		}
-		ch.Body = marked(itemMark(key, ch.Kind, ch.ID, ch.Body), ch.Body)
+		ch.Body = marked(*ch.after, ch.Body)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (c *kindCache) loaded() anyResidents {
 // next is the snapshot of the version that a commit makes. Kinds that the commit did
 // not change are as they were; in one that is in memory the records that it changed
 // are replaced.
-func (s *snapshot) next(c *Commit, key *vault.RowKey) *snapshot {
+func (s *snapshot) next(c *Commit) *snapshot {
 	changes := map[string][]Change{} // by kind
 	for _, ch := range c.Changes {
 		if ch.Org == "" {
@@ -90,7 +90,7 @@ func (s *snapshot) next(c *Commit, key *vault.RowKey) *snapshot {
 			continue
 		}
 		if records := cache.loaded(); records != nil {
-			own := &kindCache{kind: cache.kind, residents: records.with(changes[cache.kind], key)}
+			own := &kindCache{kind: cache.kind, residents: records.with(changes[cache.kind])}
 			after.caches = append(after.caches, own)
 		}
 	}
@@ -117,7 +117,7 @@ func (s *snapshot) inherit(other *snapshot) {
 // anyResidents is residents of some type of record.
 type anyResidents interface {
 	// with is the kind after changes, as they are stored; nil: one cannot be read.
-	with(changes []Change, key *vault.RowKey) anyResidents
+	with(changes []Change) anyResidents
 }
 
 // residents is a whole kind in memory. It never changes.
@@ -214,7 +214,7 @@ func (r *residents[T]) drop(id string) {
 	delete(r.marks, id)
 }
 
-func (r *residents[T]) with(changes []Change, key *vault.RowKey) anyResidents {
+func (r *residents[T]) with(changes []Change) anyResidents {
 	after := &residents[T]{
 		kind: r.kind, byID: maps.Clone(r.byID), marks: maps.Clone(r.marks), unique: map[string]map[string]string{},
 	}
@@ -230,7 +230,7 @@ func (r *residents[T]) with(changes []Change, key *vault.RowKey) anyResidents {
 			continue
 		}
 		_, body, ok := cut(ch.Body)
-		if !ok || after.put(storedRow{Item{ch.ID, body}, itemMark(key, ch.Kind, ch.ID, body)}) != nil {
+		if !ok || ch.after == nil || after.put(storedRow{Item{ch.ID, body}, *ch.after}) != nil {
 			return nil
 		}
 	}

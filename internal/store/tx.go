@@ -27,11 +27,14 @@ type Tx struct {
 	sealed   map[string][]byte // by name; nil when removed
 	activity *ActivityRow
 	replaces bool
-	created  []*Tx
-	books    []*TallyBook
-	rests    []*tallyTicket // entries on their way, on which was decided and which none of its own follows
-	outside  []Change       // items of the outbox and the instance, which no version guards
-	own      *rows          // what reads the organization's rows; see [Tx.rows]
+	// creates says that the organization is not there yet, so that there is nothing to
+	// read. If it is there after all, the commit is refused.
+	creates bool
+	created []*Tx
+	books   []*TallyBook
+	rests   []*tallyTicket // entries on their way, on which was decided and which none of its own follows
+	outside []Change       // items of the outbox and the instance, which no version guards
+	own     *rows          // what reads the organization's rows; see [Tx.rows]
 	// priors are the marks of the rows that were read one by one, by kind and id;
 	// nil for one that is not there.
 	priors   map[[2]string]*vault.RowMark
@@ -78,6 +81,7 @@ func (tx *Tx) DuringCommit(fn func() error) { tx.duringCommit = fn }
 // returns the transaction in which it is filled.
 func (tx *Tx) CreateOrganization(org string) *Tx {
 	child := tx.store.newTx(tx.ctx, org, 0)
+	child.creates = true
 	tx.created = append(tx.created, child)
 	return child
 }
@@ -262,12 +266,12 @@ func (tx *Tx) rows() (_ *rows, err error) {
 // nextSnapshot is what is known of the version that a commit makes; nil: it makes none
 // of this organization, or one that nothing is known of.
 func (tx *Tx) nextSnapshot(c *Commit) *snapshot {
-	if tx.version == 0 || !c.Raises() || tx.own == nil {
+	if tx.version == 0 || !c.Raises() {
 		return nil
 	}
 	// If it is committed, no other commit came between: the next version is this one
 	// and what was written.
-	next := tx.snapshot.next(c, tx.own.key)
+	next := tx.snapshot.next(c)
 	next.head.Store(tx.nextHead)
 	return next
 }
@@ -275,6 +279,9 @@ func (tx *Tx) nextSnapshot(c *Commit) *snapshot {
 // checkVersion says whether the organization is still as the transaction sees it. Of
 // a state that is not committed that cannot be said: the transaction runs again.
 func (tx *Tx) checkVersion() error {
+	if tx.creates {
+		return nil
+	}
 	if tx.base != nil {
 		return errStale
 	}
@@ -284,6 +291,9 @@ func (tx *Tx) checkVersion() error {
 // get reads one item of the organization, nil when there is none, and remembers
 // its mark for the head.
 func (tx *Tx) get(kind, id string) ([]byte, error) {
+	if tx.creates {
+		return nil, nil
+	}
 	r, err := tx.rows()
 	if err != nil {
 		return nil, err
@@ -305,6 +315,9 @@ func (tx *Tx) get(kind, id string) ([]byte, error) {
 
 // scan reads items of the organization. The body of one that is not ours is nil.
 func (tx *Tx) scan(kind string, in Range) ([]storedRow, error) {
+	if tx.creates {
+		return nil, nil
+	}
 	r, err := tx.rows()
 	if err != nil {
 		return nil, err

@@ -152,6 +152,7 @@ type RowKey struct {
 	org      string
 	tags     hash.Hash
 	elements [32]byte
+	summands hash.Hash // by the key for elements, once one was asked for
 	heads    [32]byte
 }
 
@@ -182,9 +183,12 @@ func (k *RowKey) Mark(parts ...[]byte) (mark RowMark) {
 // Element is what a row adds to a digest over many rows. It does not follow from
 // the mark without the key, so that no one else can find rows with a given sum.
 func (k *RowKey) Element(mark RowMark) (element [32]byte) {
-	h := hmac.New(sha256.New, k.elements[:])
-	h.Write(mark[:])
-	h.Sum(element[:0])
+	if k.summands == nil {
+		k.summands = hmac.New(sha256.New, k.elements[:])
+	}
+	k.summands.Reset()
+	k.summands.Write(mark[:])
+	k.summands.Sum(element[:0])
 	return element
 }
 
