@@ -43,6 +43,9 @@ type Driver interface {
 
 	// Scan returns the items of a kind in a range, ordered by id.
 	Scan(ctx context.Context, org, kind string, r Range) ([]Item, error)
+	// ScanIndex is Scan for items whose ids lead to other items, and returns both.
+	// Where an id does not begin with the prefix, the other one is any or none.
+	ScanIndex(ctx context.Context, org, kind string, r Range, of Reference) ([]IndexRow, error)
 
 	// Activity returns one activity by id, nil when there is none.
 	Activity(ctx context.Context, org, id string) (*ActivityRow, error)
@@ -124,6 +127,20 @@ type Range struct {
 	From  string // first id, inclusive; empty: from the start
 	To    string // end, exclusive; empty: to the end
 	Limit int    // 0: all
+}
+
+// Reference says to which items the ids of others lead: those of a kind whose id
+// follows a prefix.
+type Reference struct {
+	Prefix string
+	Kind   string
+}
+
+// IndexRow is an item and the body of the one that its id leads to, nil if there is
+// none.
+type IndexRow struct {
+	Item
+	Record []byte
 }
 
 // ActivityRow is one entry of the append-only record of an organization.

@@ -68,6 +68,11 @@ func (d faultDriver) Get(ctx context.Context, org, kind, id string) ([]byte, err
 	return body, asFault(ctx, err)
 }
 
+func (d faultDriver) ScanIndex(ctx context.Context, org, kind string, r Range, of Reference) ([]IndexRow, error) {
+	found, err := d.driver.ScanIndex(ctx, org, kind, r, of)
+	return found, asFault(ctx, err)
+}
+
 func (d faultDriver) Scan(ctx context.Context, org, kind string, r Range) ([]Item, error) {
 	items, err := d.driver.Scan(ctx, org, kind, r)
 	return items, asFault(ctx, err)

@@ -136,7 +136,7 @@ func (t Table[T]) listIndexed(index, key, after string, limit int) ([]*T, error)
 	var list []*T
 	var found error // reported; the others are as they were
 	for {
-		entries, err := t.tx.scan(t.indexKind(index), r)
+		entries, err := t.tx.scanIndex(t.indexKind(index), r, Reference{Prefix: listEntryID(key, ""), Kind: t.kind.Name})
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"strings"
 
 	"latchkey/internal/keys/vault"
 )
@@ -29,6 +30,9 @@ type rows struct {
 	org   string
 	key   *vault.RowKey // nil: nothing is checked, see [Store.Bootstrap]
 	base  *pendingState // whose rows hide what is stored; nil: none do
+	// ahead are items that were read with an index, as they are stored, by kind and
+	// id; nil for one that is not there.
+	ahead map[[2]string][]byte
 }
 
 func (s *Store) rowsOf(org string) (*rows, error) {
@@ -48,6 +52,10 @@ type storedRow struct {
 // get returns one item, nil when there is none.
 func (r *rows) get(ctx context.Context, kind, id string) (*storedRow, error) {
 	stored, known := r.base.item(kind, id)
+	if !known {
+		stored, known = r.ahead[[2]string{kind, id}]
+		delete(r.ahead, [2]string{kind, id})
+	}
 	if !known {
 		var err error
 		if stored, err = r.store.driver.Get(ctx, r.org, kind, id); err != nil {
@@ -80,11 +88,38 @@ func (r *rows) scan(ctx context.Context, kind string, in Range) ([]storedRow, er
 	}
 	list := make([]storedRow, len(items))
 	for i, item := range items {
-		if list[i] = r.open(kind, item); list[i].Body == nil {
-			_ = r.store.found(Finding{r.org, kind, item.ID, notOurs})
-		}
+		list[i] = r.openOrReport(kind, item)
 	}
 	return list, nil
+}
+
+// scanIndex is scan of an index; what its entries lead to is read with them, for
+// [rows.get].
+func (r *rows) scanIndex(ctx context.Context, kind string, in Range, of Reference) ([]storedRow, error) {
+	if r.base != nil {
+		return r.scan(ctx, kind, in) // what is on its way is read before what is stored
+	}
+	found, err := r.store.driver.ScanIndex(ctx, r.org, kind, in, of)
+	if err != nil {
+		return nil, err
+	}
+	r.ahead = make(map[[2]string][]byte, len(found))
+	list := make([]storedRow, len(found))
+	for i, row := range found {
+		if id, ok := strings.CutPrefix(row.ID, of.Prefix); ok {
+			r.ahead[[2]string{of.Kind, id}] = row.Record
+		}
+		list[i] = r.openOrReport(kind, row.Item)
+	}
+	return list, nil
+}
+
+func (r *rows) openOrReport(kind string, item Item) storedRow {
+	row := r.open(kind, item)
+	if row.Body == nil {
+		_ = r.store.found(Finding{r.org, kind, item.ID, notOurs})
+	}
+	return row
 }
 
 // activity checks an activity, and takes the mark from its body; a false one is

@@ -325,6 +325,19 @@ func (tx *Tx) scan(kind string, in Range) ([]storedRow, error) {
 	return r.scan(tx.ctx, kind, in)
 }
 
+// scanIndex is scan of an index; what its entries lead to is read with them, for
+// [Tx.get].
+func (tx *Tx) scanIndex(kind string, in Range, of Reference) ([]storedRow, error) {
+	if tx.creates {
+		return nil, nil
+	}
+	r, err := tx.rows()
+	if err != nil {
+		return nil, err
+	}
+	return r.scanIndex(tx.ctx, kind, in, of)
+}
+
 // prior is the mark of a row that the transaction replaces, nil when there is
 // none. Mostly it was read before.
 func (tx *Tx) prior(kind, id string) (*vault.RowMark, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -177,7 +178,24 @@ func (db *DB) Kinds(ctx context.Context, org string) ([]string, error) {
 // Scan implements [store.Driver].
 func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) ([]store.Item, error) {
 	var a args
-	q := `SELECT id, body FROM items WHERE org = ` + a.add(org) + ` AND kind = ` + a.add(kind) + ` AND id >= ` + a.add(r.From)
+	return scan(ctx, db, itemOf, `SELECT id, body`, a, org, kind, r)
+}
+
+// ScanIndex implements [store.Driver].
+func (db *DB) ScanIndex(ctx context.Context, org, kind string, r store.Range, of store.Reference) ([]store.IndexRow, error) {
+	var a args
+	// Not a join, for which there are plans that read all items of a kind.
+	columns := `SELECT id, body, (SELECT r.body FROM items r WHERE r.org = ` + a.add(org) + ` AND r.kind = ` + a.add(of.Kind) +
+		` AND r.id = substr(i.id, ` + a.add(utf8.RuneCountInString(of.Prefix)+1) + `))`
+	return scan(ctx, db, func(row pgx.CollectableRow) (found store.IndexRow, err error) {
+		err = row.Scan(&found.ID, &found.Body, &found.Record)
+		return found, err
+	}, columns, a, org, kind, r)
+}
+
+// scan selects columns of the items i in a range.
+func scan[T any](ctx context.Context, db *DB, each pgx.RowToFunc[T], columns string, a args, org, kind string, r store.Range) ([]T, error) {
+	q := columns + ` FROM items i WHERE org = ` + a.add(org) + ` AND kind = ` + a.add(kind) + ` AND id >= ` + a.add(r.From)
 	if r.To != "" {
 		q += ` AND id < ` + a.add(r.To)
 	}
@@ -185,7 +203,7 @@ func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) ([]stor
 	if r.Limit > 0 {
 		q += ` LIMIT ` + a.add(r.Limit)
 	}
-	items, err := read(ctx, db, all(itemOf), q, a...)
+	items, err := read(ctx, db, all(each), q, a...)
 	if err != nil {
 		return nil, fmt.Errorf("scanning the %ss: %w", kind, err)
 	}

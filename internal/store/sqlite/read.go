@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"latchkey/internal/store"
 )
@@ -62,10 +63,34 @@ func (db *DB) Kinds(ctx context.Context, org string) (kinds []string, err error)
 
 // Scan implements [store.Driver].
 func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) (items []store.Item, err error) {
+	err = db.scan(ctx, func(row []driver.Value) error {
+		items = append(items, itemOf(row))
+		return nil
+	}, `SELECT id, body`, nil, org, kind, r)
+	return items, err
+}
+
+// ScanIndex implements [store.Driver].
+func (db *DB) ScanIndex(ctx context.Context, org, kind string, r store.Range, of store.Reference) (found []store.IndexRow, err error) {
+	err = db.scan(ctx, func(row []driver.Value) error {
+		found = append(found, store.IndexRow{Item: itemOf(row), Record: bytesOf(row[2])})
+		return nil
+	}, `SELECT id, body, (SELECT r.body FROM items r WHERE r.org = ? AND r.kind = ? AND r.id = substr(i.id, ?))`,
+		[]any{org, of.Kind, int64(utf8.RuneCountInString(of.Prefix)) + 1}, org, kind, r)
+	return found, err
+}
+
+func itemOf(row []driver.Value) store.Item {
+	id, _ := row[0].(string)
+	return store.Item{ID: id, Body: bytesOf(row[1])}
+}
+
+// scan selects columns of the items i in a range.
+func (db *DB) scan(ctx context.Context, each func([]driver.Value) error, columns string, args []any, org, kind string, r store.Range) error {
 	// Another program may have written an id that is no text: such are behind all
 	// texts, and have no place in pages that continue after an id.
-	q := `SELECT id, body FROM items WHERE org = ? AND kind = ? AND id >= ? AND id < x''`
-	args := []any{org, kind, r.From}
+	q := columns + ` FROM items i WHERE org = ? AND kind = ? AND id >= ? AND id < x''`
+	args = append(args, org, kind, r.From)
 	if r.To != "" {
 		q += ` AND id < ?`
 		args = append(args, r.To)
@@ -75,15 +100,10 @@ func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) (items 
 		q += ` LIMIT ?+0` // see args.limit
 		args = append(args, int64(r.Limit))
 	}
-	err = db.query(ctx, func(row []driver.Value) error {
-		id, _ := row[0].(string)
-		items = append(items, store.Item{ID: id, Body: bytesOf(row[1])})
-		return nil
-	}, q, args...)
-	if err != nil {
-		return nil, fmt.Errorf("scanning the %ss: %w", kind, err)
+	if err := db.query(ctx, each, q, args...); err != nil {
+		return fmt.Errorf("scanning the %ss: %w", kind, err)
 	}
-	return items, nil
+	return nil
 }
 
 // Activity implements [store.Driver].

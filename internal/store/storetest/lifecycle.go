@@ -32,6 +32,7 @@ func calls(ctx context.Context, db store.Driver) map[string]error {
 	_, errs["Version"] = db.Version(ctx, "org")
 	_, errs["Get"] = db.Get(ctx, "org", "initial", "item")
 	_, errs["Scan"] = db.Scan(ctx, "org", "initial", store.Range{})
+	_, errs["ScanIndex"] = db.ScanIndex(ctx, "org", "initial", store.Range{}, store.Reference{})
 	_, errs["Activity"] = db.Activity(ctx, "org", "a")
 	_, errs["Recorded"] = db.Recorded(ctx, "org", 1, fingerprint("a"))
 	_, errs["Activities"] = db.Activities(ctx, "org", store.ActivityQuery{})

@@ -61,6 +61,21 @@ func (m *model) scan(org, kind string, r store.Range) (items []store.Item) {
 	return items
 }
 
+func (m *model) scanIndex(org, kind string, r store.Range, of store.Reference) (found []store.IndexRow) {
+	for _, item := range m.scan(org, kind, r) {
+		id, ok := strings.CutPrefix(item.ID, of.Prefix)
+		if !ok {
+			continue
+		}
+		row := store.IndexRow{Item: item}
+		if body, there := m.items[[3]string{org, of.Kind, id}]; there {
+			row.Record = []byte(body)
+		}
+		found = append(found, row)
+	}
+	return found
+}
+
 func (m *model) list(org string, q store.ActivityQuery) []store.ActivityRow {
 	all := slices.Clone(m.activities[org])
 	slices.SortFunc(all, func(a, b store.ActivityRow) int { return strings.Compare(b.ID, a.ID) })
@@ -69,7 +84,7 @@ func (m *model) list(org string, q store.ActivityQuery) []store.ActivityRow {
 
 // Names are few, so that the same one is often used again.
 var (
-	modelIDs      = []string{"a", "A", "ab", "b", "ä", "\U0001F511", "~"}
+	modelIDs      = []string{"a", "A", "ab", "b", "ä", "äa", "\U0001F511", "~"}
 	modelKinds    = []string{"k", "K", "kk"}
 	modelTypes    = []string{"T", "U", "V"}
 	modelStatuses = []string{"ACTIVITY_STATUS_COMPLETED", "ACTIVITY_STATUS_FAILED", "ACTIVITY_STATUS_PENDING"}
@@ -152,6 +167,11 @@ func (r *modelRun) scan(rt *rapid.T) {
 	}
 	got, err := r.db.Scan(r.ctx, org, kind, ids)
 	wantEqual(rt, "Scan", r.model.scan(org, kind, ids), got, err)
+	// Some ids lead to others behind these prefixes, most to none.
+	of := store.Reference{Prefix: rapid.SampledFrom([]string{"", "a", "ä"}).Draw(rt, "prefix"), Kind: r.kind.Draw(rt, "of")}
+	found, err := r.db.ScanIndex(r.ctx, org, kind, ids, of)
+	found = slices.DeleteFunc(found, func(row store.IndexRow) bool { return !strings.HasPrefix(row.ID, of.Prefix) })
+	wantEqual(rt, fmt.Sprintf("ScanIndex(%+v)", of), r.model.scanIndex(org, kind, ids, of), found, err)
 }
 
 func (r *modelRun) list(rt *rapid.T) {

@@ -83,6 +83,11 @@ func (n *Nodes) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
 }
 
 // Scan implements [store.Driver].
+// ScanIndex implements [store.Driver].
+func (n *Nodes) ScanIndex(ctx context.Context, org, kind string, r store.Range, of store.Reference) ([]store.IndexRow, error) {
+	return n.next().ScanIndex(ctx, org, kind, r, of)
+}
+
 func (n *Nodes) Scan(ctx context.Context, org, kind string, r store.Range) ([]store.Item, error) {
 	return n.next().Scan(ctx, org, kind, r)
 }
