@@ -124,6 +124,11 @@ func testQuick(t *testing.T, latchkey string) {
 				t.Errorf("%s: %s", s.name, line)
 			}
 		}
+		for _, g := range grown {
+			if value, ok := summary[g.name]; !ok || value != nil { // no --grown was given
+				t.Errorf("%s: %s", g.name, line)
+			}
+		}
 	}
 }
 

@@ -78,6 +78,7 @@ func (c *cluster) stop() {
 	for i := len(c.stops) - 1; i >= 0; i-- {
 		c.stops[i]()
 	}
+	c.stops = nil
 }
 
 // start runs the servers and sets them up.

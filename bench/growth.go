@@ -36,12 +36,17 @@ type growthCommand struct {
 
 // Run fills, measures and reports.
 func (cmd *growthCommand) Run(ctx context.Context) error {
+	_, err := cmd.run(ctx)
+	return err
+}
+
+func (cmd *growthCommand) run(ctx context.Context) (*growthReport, error) {
 	if err := checkLoad(cmd.Rounds, cmd.Time, []int{cmd.Connections}, cmd.Workload); err != nil {
-		return err
+		return nil, err
 	}
 	work, err := os.MkdirTemp(cmd.Dir, "latchkey-growth-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(work)
 	report := &growthReport{Kind: kindGrowth, environment: newEnvironment(work, cmd.Rounds, false), Store: onSQLite, Connections: cmd.Connections}
@@ -52,25 +57,25 @@ func (cmd *growthCommand) Run(ctx context.Context) error {
 	for _, d := range dimensions {
 		for _, s := range d.Sizes {
 			if err := f.prepare(ctx, s); err != nil {
-				return fmt.Errorf("filling %s: %w", s, err)
+				return nil, fmt.Errorf("filling %s: %w", s, err)
 			}
 		}
 	}
 	if cmd.Rounds == 0 {
-		return nil
+		return report, nil
 	}
 	for _, d := range dimensions {
 		if err := cmd.measure(ctx, f, d); err != nil {
-			return fmt.Errorf("measuring %s: %w", d.Name, err)
+			return nil, fmt.Errorf("measuring %s: %w", d.Name, err)
 		}
 		d.finish()
 		report.Dimensions = append(report.Dimensions, d)
 		report.print(os.Stdout, d)
 		if err := writeJSON(cmd.JSON, report); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return report, nil
 }
 
 // dimensions lists what is measured, each from small to large.

@@ -20,6 +20,7 @@ type report struct {
 	Organizations int               `json:"organizations"`
 	Absent        map[string]string `json:"absent,omitzero"` // servers that are not there, and why
 	Rows          []*figure         `json:"rows"`
+	Grown         map[string]spread `json:"grown,omitzero"` // by member of the summary
 }
 
 // environment is when, how and on what was measured.
@@ -164,8 +165,9 @@ func (r *report) finish(all []*series, each time.Duration) {
 	}
 }
 
-// summary is one object with medians of a ratio; null where there is none.
-func (r *report) summary(ratio func(*figure) *ratio) []byte {
+// summary is one object with medians of a ratio, and of what was measured on
+// databases that hold much; null where there is none.
+func (r *report) summary(ratio func(*figure) *ratio, ofGrown map[string]spread) []byte {
 	b := []byte{'{'}
 	for i, s := range summaries {
 		if i > 0 {
@@ -178,6 +180,13 @@ func (r *report) summary(ratio func(*figure) *ratio) []byte {
 			}
 		}
 		b = fmt.Appendf(b, "%q:%s", s.name, value)
+	}
+	for _, g := range grown {
+		value := "null"
+		if found, ok := ofGrown[g.name]; ok {
+			value = fmt.Sprint(found.Median)
+		}
+		b = fmt.Appendf(b, ",%q:%s", g.name, value)
 	}
 	return append(b, '}')
 }

@@ -30,6 +30,7 @@ type runCommand struct {
 	PeerWant   string   `placeholder:"TEXT" help:"What a good reply of the peer contains."`
 	PeerPID    int      `placeholder:"PID" help:"Process of the peer, to account for its processor time."`
 
+	Grown   string `placeholder:"DIR" help:"With --quick: databases that growth --keep left there, for the members of the summary that compare much with little."`
 	JSON    string `placeholder:"FILE" help:"Where to write everything as JSON."`
 	Dir     string `placeholder:"DIR" help:"Where servers keep their data for the run; it must be on the disk to be measured. Default: the folder for temporary files."`
 	Profile string `placeholder:"DIR" help:"After the rounds, load Latchkey once more for each row and put CPU profiles there."`
@@ -63,6 +64,12 @@ func (cmd *runCommand) Run(ctx context.Context) error {
 	report.finish(all, m.time)
 	if cmd.Profile != "" {
 		if err := m.profile(all, cmd.Profile); err != nil {
+			return err
+		}
+	}
+	if cmd.Quick && cmd.Grown != "" {
+		c.stop() // they would share the processors
+		if report.Grown, err = cmd.measureGrown(ctx, m.time); err != nil {
 			return err
 		}
 	}
@@ -102,8 +109,11 @@ func (cmd *runCommand) publish(w io.Writer, r *report) error {
 		return err
 	}
 	if cmd.Against != "" {
-		fmt.Fprintf(w, "%s\n", r.summary((*figure).ofOld))
+		fmt.Fprintf(w, "%s\n", r.summary((*figure).ofOld, nil))
 	}
-	_, err := fmt.Fprintf(w, "%s\n", r.summary((*figure).ofBaseline))
+	if cmd.Grown == "" {
+		fmt.Fprintln(w, "not available: databases that hold much: no --grown was given")
+	}
+	_, err := fmt.Fprintf(w, "%s\n", r.summary((*figure).ofBaseline, r.Grown))
 	return err
 }

@@ -26,8 +26,8 @@ func TestSummary(t *testing.T) {
 		measured(row{workload.Whoami, 64, false, onSQLite}, io.ErrUnexpectedEOF),
 	}, time.Second)
 	for name, tt := range map[string]struct{ got, want string }{
-		"baseline": {string(r.summary((*figure).ofBaseline)), `{"whoami":null,"sign_sqlite":0.8,"sign_sqlite_cpu":1.5,"sign_policy":null,"sign_postgres":null,"sign_latency":null,"get_wallet_account":null,"create_wallet_accounts_hot":null}`},
-		"old":      {string(r.summary((*figure).ofOld)), `{"whoami":null,"sign_sqlite":2,"sign_sqlite_cpu":2,"sign_policy":null,"sign_postgres":null,"sign_latency":null,"get_wallet_account":null,"create_wallet_accounts_hot":null}`},
+		"baseline": {string(r.summary((*figure).ofBaseline, map[string]spread{"sign_many_accounts": {0.7, 0.8, 0.9}})), `{"whoami":null,"sign_sqlite":0.8,"sign_sqlite_cpu":1.5,"sign_policy":null,"sign_postgres":null,"sign_latency":null,"get_wallet_account":null,"create_wallet_accounts_hot":null,"list_activities_grown":null,"sign_many_accounts":0.8}`},
+		"old":      {string(r.summary((*figure).ofOld, nil)), `{"whoami":null,"sign_sqlite":2,"sign_sqlite_cpu":2,"sign_policy":null,"sign_postgres":null,"sign_latency":null,"get_wallet_account":null,"create_wallet_accounts_hot":null,"list_activities_grown":null,"sign_many_accounts":null}`},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: got %s, want %s", name, tt.got, tt.want)
