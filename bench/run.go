@@ -108,11 +108,11 @@ func (cmd *runCommand) publish(w io.Writer, r *report) error {
 	if err := writeJSON(cmd.JSON, r); err != nil || !cmd.Quick {
 		return err
 	}
-	if cmd.Against != "" {
-		fmt.Fprintf(w, "%s\n", r.summary((*figure).ofOld, nil))
-	}
 	if cmd.Grown == "" {
 		fmt.Fprintln(w, "not available: databases that hold much: no --grown was given")
+	}
+	if cmd.Against != "" {
+		fmt.Fprintf(w, "%s\n", r.summary((*figure).ofOld, nil))
 	}
 	_, err := fmt.Fprintf(w, "%s\n", r.summary((*figure).ofBaseline, r.Grown))
 	return err
