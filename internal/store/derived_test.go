@@ -206,6 +206,41 @@ func TestDerivedFollows(t *testing.T) {
 	})
 }
 
+// TestDerivedOfNewerVersion: what was made of a newer state is not seen by a view that
+// began before.
+func TestDerivedOfNewerVersion(t *testing.T) {
+	eachDriver(t, func(t *testing.T, s *store.Store, driver store.Driver, org string) {
+		c := &counter{org: org, stored: kinds()["stored"]}
+		must(t, s.Update(t.Context(), org, c.insert))
+		text := func(tx *store.Tx, name string) (string, error) {
+			return store.Derived(tx, name, func() (string, error) {
+				n, err := store.In(tx, c.stored).Get("n")
+				if err != nil {
+					return "", err
+				}
+				return n.Text, nil
+			})
+		}
+		change := sync.OnceFunc(func() {
+			must(t, c.changeNumber(t, s))
+			must(t, s.View(t.Context(), org, func(tx *store.Tx) error { _, err := text(tx, "second"); return err }))
+		})
+		must(t, s.View(t.Context(), org, func(tx *store.Tx) error { _, err := text(tx, "first"); return err }))
+		var first, second string
+		must(t, s.View(t.Context(), org, func(tx *store.Tx) (err error) {
+			if first, err = text(tx, "first"); err != nil {
+				return err
+			}
+			change()
+			second, err = text(tx, "second")
+			return err
+		}))
+		if first != second {
+			t.Errorf("one view saw %q and %q", first, second)
+		}
+	})
+}
+
 // counter is a number that an organization holds in a ciphertext, a note and a
 // tag, which are always changed together, and a user that is changed apart.
 type counter struct {
