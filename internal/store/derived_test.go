@@ -209,7 +209,7 @@ func TestDerivedFollows(t *testing.T) {
 // TestDerivedOfNewerVersion: what was made of a newer state is not seen by a view that
 // began before.
 func TestDerivedOfNewerVersion(t *testing.T) {
-	eachDriver(t, func(t *testing.T, s *store.Store, driver store.Driver, org string) {
+	each(t, func(t *testing.T, s *store.Store, org string) {
 		c := &counter{org: org, stored: kinds()["stored"]}
 		must(t, s.Update(t.Context(), org, c.insert))
 		text := func(tx *store.Tx, name string) (string, error) {
