@@ -82,12 +82,12 @@ func (n *Nodes) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
 	return n.next().Get(ctx, org, kind, id)
 }
 
-// Scan implements [store.Driver].
 // ScanIndex implements [store.Driver].
 func (n *Nodes) ScanIndex(ctx context.Context, org, kind string, r store.Range, of store.Reference) ([]store.IndexRow, error) {
 	return n.next().ScanIndex(ctx, org, kind, r, of)
 }
 
+// Scan implements [store.Driver].
 func (n *Nodes) Scan(ctx context.Context, org, kind string, r store.Range) ([]store.Item, error) {
 	return n.next().Scan(ctx, org, kind, r)
 }
