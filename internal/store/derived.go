@@ -31,14 +31,13 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 	tx.reads = outer
 	tx.uncached = outer.uncached || own.uncached
 	tx.noteRead(own.of...)
-	if err != nil {
-		return made, err
+	if err == nil && len(tx.made) < maxDerived {
+		if tx.made == nil {
+			tx.made = map[string]derivation{}
+		}
+		tx.made[name] = derivation{value: made, version: tx.version, of: own.of}
 	}
-	if tx.made == nil {
-		tx.made = map[string]derivation{}
-	}
-	tx.made[name] = derivation{value: made, version: tx.version, of: own.of}
-	return made, nil
+	return made, err
 }
 
 // derived is what was made under a name and holds at the transaction's version.
