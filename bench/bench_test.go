@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"latchkey/bench/workload"
 	"latchkey/internal/test/pgtest"
 )
 
@@ -94,7 +95,8 @@ func testRun(t *testing.T, latchkey, postgres string) {
 			t.Errorf("implausible: %+v", f)
 		}
 		if (f.OfBaseline == nil) != (f.Target == onBaseline) || (f.OfOne == nil) != (f.Organizations == 1) ||
-			(f.OfOld == nil) != (isOld || peer || f.Target == onBaseline) {
+			(f.OfOld == nil) != (isOld || peer || f.Target == onBaseline) ||
+			(f.OfPeer == nil) != (peer || f.Workload != workload.SignRawPayload || f.Organizations > 1) {
 			t.Errorf("not compared as it should be: %+v", f)
 		}
 	}

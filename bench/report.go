@@ -107,6 +107,7 @@ type figure struct {
 
 	OfBaseline *ratio  `json:"ofBaseline,omitzero"`
 	OfOld      *ratio  `json:"ofOld,omitzero"`             // the program of --against
+	OfPeer     *ratio  `json:"ofPeer,omitzero"`            // the server of --peer
 	OfPlain    *ratio  `json:"ofPlain,omitzero"`           // the workload that it is measured against
 	OfSmallest *ratio  `json:"ofSmallest,omitzero"`        // growth: nil in the smallest
 	OfOne      *spread `json:"ofOneOrganization,omitzero"` // requests per second
@@ -153,6 +154,7 @@ func (r *report) finish(all []*series, each time.Duration) {
 		f := newFigure(s)
 		f.OfBaseline = s.to(byRow[s.on(onBaseline)])
 		f.OfOld = s.to(byRow[s.on(s.Target+old)])
+		f.OfPeer = s.to(byRow[s.on(onPeer)])
 		plain := s.row
 		plain.Workload = workload.Plain(s.Workload)
 		f.OfPlain = s.to(byRow[plain])

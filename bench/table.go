@@ -50,7 +50,7 @@ const noFigure = "–"
 func figureTable(rows []*figure) table {
 	t := table{{
 		"workload", "stored", "conn", "orgs", "server", "req/s", "min–max", "p50 ms", "p99 ms", "p99.9 ms", "cpu µs", "+ store", "generator",
-		"× baseline", "cpu ×", "p50 ×", "× old", "cpu ×", "p50 ×", "× smallest", "cpu ×", "p50 ×", "× plain", "cpu ×", "p50 ×", "× one org",
+		"× baseline", "cpu ×", "p50 ×", "× old", "cpu ×", "p50 ×", "× peer", "cpu ×", "p50 ×", "× smallest", "cpu ×", "p50 ×", "× plain", "cpu ×", "p50 ×", "× one org",
 	}}
 	for _, f := range rows {
 		cells := []string{f.Workload, unlessZero(f.size), fmt.Sprint(f.Connections), fmt.Sprint(f.Organizations), f.Target}
@@ -61,7 +61,7 @@ func figureTable(rows []*figure) table {
 		cells = append(cells, fmt.Sprintf("%.0f", f.Rate.Median), fmt.Sprintf("%.0f–%.0f", f.Rate.Min, f.Rate.Max),
 			millis(f.P50), millis(f.P99), millis(f.P999), fmt.Sprintf("%.0f", f.CPU.Median), unlessZero(int(f.StoreCPU.Median)),
 			fmt.Sprintf("%.0f %%", 100*f.GeneratorShare.Median))
-		for _, r := range []*ratio{f.OfBaseline, f.OfOld, f.OfSmallest, f.OfPlain} {
+		for _, r := range []*ratio{f.OfBaseline, f.OfOld, f.OfPeer, f.OfSmallest, f.OfPlain} {
 			cells = append(cells, r.cells()...)
 		}
 		if f.OfOne != nil {
