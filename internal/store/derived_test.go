@@ -213,13 +213,7 @@ func TestDerivedOfNewerVersion(t *testing.T) {
 		c := &counter{org: org, stored: kinds()["stored"]}
 		must(t, s.Update(t.Context(), org, c.insert))
 		text := func(tx *store.Tx, name string) (string, error) {
-			return store.Derived(tx, name, func() (string, error) {
-				n, err := store.In(tx, c.stored).Get("n")
-				if err != nil {
-					return "", err
-				}
-				return n.Text, nil
-			})
+			return derivedText(tx, name, store.In(tx, c.stored), "n")
 		}
 		change := sync.OnceFunc(func() {
 			must(t, c.changeNumber(t, s))

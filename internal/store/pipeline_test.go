@@ -257,7 +257,7 @@ func TestPipelineFails(t *testing.T) {
 				for round := range rounds {
 					token, name := fmt.Sprintf("%d.%d", round, w), fmt.Sprint("round ", round)
 					err := s.Update(t.Context(), org, func(tx *store.Tx) error {
-						text, err := derivedText(t, tx, notes(tx), "log")
+						text, err := derivedText(tx, t.Name(), notes(tx), "log")
 						if err != nil {
 							return err
 						}
@@ -303,9 +303,10 @@ func TestPipelineFails(t *testing.T) {
 	})
 }
 
-// derivedText is the text of a note, which must be that of the transaction's state.
-func derivedText(t *testing.T, tx *store.Tx, notes store.Table[note], id string) (string, error) {
-	return store.Derived(tx, t.Name()+" "+id, func() (string, error) {
+// derivedText is the text of a note, derived under a name; it must be that of the
+// transaction's state.
+func derivedText(tx *store.Tx, name string, notes store.Table[note], id string) (string, error) {
+	return store.Derived(tx, name, func() (string, error) {
 		n, err := notes.Get(id)
 		if err != nil {
 			return "", err
@@ -344,7 +345,7 @@ func TestPipelinesOnNodes(t *testing.T) {
 				wait.Go(func() {
 					for round := range rounds {
 						if err := nodes[w%2].Update(t.Context(), org, func(tx *store.Tx) error {
-							text, err := derivedText(t, tx, notes(tx), "n")
+							text, err := derivedText(tx, t.Name(), notes(tx), "n")
 							if err != nil {
 								return err
 							}
