@@ -1,5 +1,5 @@
 // The frame: who is signed in decides whether a way in or a screen is shown.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 import { Refusal, fetchDevKey } from './client/client';
 import { Enrol } from './screens/signin/enrol';
@@ -14,7 +14,7 @@ export function App({ code, enrolment, invitation }: { code?: string; enrolment?
   const [link, setLink] = useState(enrolment ?? invitation);
   const [entering, setEntering] = useState(code !== undefined);
   const [notice, setNotice] = useState<string>();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!session.value) document.title = t.name;
   }, [session.value]);
   useEffect(() => {

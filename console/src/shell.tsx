@@ -2,7 +2,7 @@
 // everywhere, such as that the server is away.
 import { type ComponentType } from 'preact';
 import { lazy, Suspense } from 'preact/compat';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 import { away, gathered } from './client/client';
 import { every, waiting } from './feed/feed';
@@ -47,7 +47,8 @@ export function Shell() {
   const [screen, id] = find(place.value.path);
   const [menu, setMenu] = useState(false);
   const count = mine();
-  useEffect(() => {
+  // With the page and not after it: a tab never shows another count than its page.
+  useLayoutEffect(() => {
     document.title = `${t.name}${count > 0 ? ` (${count})` : ''} · ${screen.title}`;
   }, [count, screen.title]);
   useEffect(() => {

@@ -1,6 +1,6 @@
 // The page of a server that is sealed: each of a group of people hands in a share, until enough
 // have come. A share is in its field and nowhere else in the page, and leaves it when it is taken.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 import { type Gathered, gathered, handIn } from '../../client/client';
 import { settings } from '../../settings';
@@ -41,7 +41,7 @@ function useGathered(): { progress: Gathered | undefined; away: boolean; show: (
 export function Unseal() {
   const { progress, away, show } = useGathered();
   const open = progress !== undefined && progress.have >= progress.need;
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${t.name} · ${t.unseal.title}`;
   }, []);
   return (
