@@ -21,6 +21,11 @@ func (c Ciphertexts) Sealed(name string) ([]byte, error) {
 	})
 }
 
+// Derived returns the ciphertext that build makes of others: see [Derived].
+func (c Ciphertexts) Derived(name string, build func() ([]byte, error)) ([]byte, error) {
+	return Derived(c.tx, "of "+ciphertextKind+" "+name, build)
+}
+
 // Seal stores ciphertext under a name.
 func (c Ciphertexts) Seal(name string, ciphertext []byte) error {
 	c.write(name, ciphertext)

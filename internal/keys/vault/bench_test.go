@@ -199,7 +199,7 @@ func BenchmarkSignAccount(b *testing.B) {
 				}
 				return err
 			}, floor{"floor", func() error {
-				key, err := hd.Derive(&pool, seed, bm.curve, bm.path)
+				key, err := hd.Derive(&pool, hd.Below(&pool, seed, bm.curve), bm.curve, bm.path)
 				if err != nil {
 					return err
 				}
@@ -231,7 +231,7 @@ func BenchmarkWallet(b *testing.B) {
 		}
 		defer seed.Wipe()
 		for i := range 5 {
-			key, err := hd.Derive(&pool, seed.Raw(), curve.KeySecp256k1, path(i))
+			key, err := hd.Derive(&pool, hd.Below(&pool, seed.Raw(), curve.KeySecp256k1), curve.KeySecp256k1, path(i))
 			if err != nil {
 				return err
 			}
@@ -264,7 +264,7 @@ func BenchmarkDerive(b *testing.B) {
 	for _, kc := range []curve.KeyCurve{curve.KeySecp256k1, curve.KeyP256, curve.KeyEd25519} {
 		b.Run(string(kc), func(b *testing.B) {
 			for b.Loop() {
-				key, err := hd.Derive(&pool, seed, kc, []uint32{44 | 1<<31, 60 | 1<<31, 1 << 31, 0, 0})
+				key, err := hd.Derive(&pool, hd.Below(&pool, seed, kc), kc, []uint32{44 | 1<<31, 60 | 1<<31, 1 << 31, 0, 0})
 				if err != nil {
 					b.Fatal(err)
 				}

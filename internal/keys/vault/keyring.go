@@ -21,6 +21,7 @@ const (
 	// kindAdoptingRowRoot is the same while rows are being marked with it.
 	kindAdoptingRowRoot = "adopting-row-root"
 	kindSeed            = "seed"
+	kindNode            = "node" // of a seed; in memory alone
 	kindKey             = "key"
 	kindTarget          = "target"
 	kindMessageTarget   = "note-target"

@@ -57,13 +57,18 @@ func (s *sealedStore) get(kind, id string) (*secret.Bytes, error) {
 	if err != nil || sealed == nil {
 		return nil, err
 	}
+	return s.open(s.context(kind, id), sealed)
+}
+
+// open opens a ciphertext that was sealed for a place.
+func (s *sealedStore) open(at seal.Context, sealed []byte) (*secret.Bytes, error) {
 	key, err := s.opening(sealed)
 	if err != nil {
-		return nil, fmt.Errorf("vault: %s %q: %w", kind, id, err)
+		return nil, fmt.Errorf("vault: %s %q: %w", at.Kind, at.ID, err)
 	}
-	plain, err := key.Open(s.context(kind, id), sealed, s.vault.pool)
+	plain, err := key.Open(at, sealed, s.vault.pool)
 	if err != nil {
-		return nil, fmt.Errorf("vault: %s %q: %w", kind, id, err)
+		return nil, fmt.Errorf("vault: %s %q: %w", at.Kind, at.ID, err)
 	}
 	return plain, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"latchkey/internal/fault"
 	"latchkey/internal/keys/curve"
+	"latchkey/internal/keys/derivation"
 	"latchkey/internal/keys/vault/internal/hd"
 	"latchkey/internal/keys/vault/internal/mnemonic"
 	"latchkey/internal/keys/vault/internal/secret"
@@ -120,12 +121,7 @@ func (s *Session) StoreDerived(keyID, seedID string, c curve.KeyCurve, path []ui
 }
 
 func (s *Session) derive(seedID string, c curve.KeyCurve, path []uint32) (private *secret.Bytes, public []byte, err error) {
-	record, err := s.seedRecord(seedID)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer record.whole.Wipe()
-	private, err = hd.Derive(s.vault.pool, record.seed(), c, path)
+	private, err = hd.Derive(s.vault.pool, s.nodes(seedID, c), c, path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -135,4 +131,36 @@ func (s *Session) derive(seedID string, c curve.KeyCurve, path []uint32) (privat
 		return nil, nil, err
 	}
 	return private, public, nil
+}
+
+// nodes are the nodes below a seed. Most keys of a wallet are below the same one, and
+// what leads there takes longer than the last step: so nodes are remembered, sealed
+// as the seed itself is.
+func (s *Session) nodes(seedID string, c curve.KeyCurve) hd.Nodes {
+	return func(path []uint32) (*secret.Bytes, error) {
+		at := s.context(kindNode, seedID+" "+string(c)+" "+derivation.Path(path).String())
+		sealed, err := s.ciphertexts.Derived(at.Kind+"/"+at.ID, func() ([]byte, error) {
+			record, err := s.seedRecord(seedID)
+			if err != nil {
+				return nil, err
+			}
+			defer record.whole.Wipe()
+			node, err := hd.Below(s.vault.pool, record.seed(), c)(path)
+			if err != nil {
+				return nil, err
+			}
+			defer node.Wipe()
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			key, err := s.sealing()
+			if err != nil {
+				return nil, err
+			}
+			return key.Seal(at, node), nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		return s.open(at, sealed)
+	}
 }

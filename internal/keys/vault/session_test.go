@@ -2,6 +2,9 @@ package vault
 
 import (
 	"bytes"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -304,5 +307,51 @@ func TestStoreErrorsAreReturned(t *testing.T) {
 	ciphertexts.failing = errStore
 	if err := s.Destroy("k"); err == nil {
 		t.Error("a key that was not deleted")
+	}
+}
+
+// Keys below the same node are derived without the seed, from what is of no use
+// elsewhere.
+func TestNodes(t *testing.T) {
+	v, issuer := openVault(t, masterOf(1))
+	ciphertexts := newMemory()
+	ciphertexts.derived = map[string][]byte{}
+	s := session(t, v, issuer, testOrg, ciphertexts)
+	for _, id := range []string{"s", "other"} {
+		if err := s.CreateSeed(id, 12); err != nil {
+			t.Fatal(err)
+		}
+	}
+	forgetful := session(t, v, issuer, testOrg, ciphertexts.fork())
+	account := func(last uint32) []uint32 { return []uint32{44 | 1<<31, 60 | 1<<31, 1 << 31, 0, last} }
+	for _, kc := range []curve.KeyCurve{curve.KeySecp256k1, curve.KeyP256, curve.KeyEd25519} {
+		clear(ciphertexts.reads)
+		for i := range uint32(4) {
+			last := i | i<<31 // some are hardened
+			got, err := s.StoreDerived(fmt.Sprint(kc, i), "s", kc, account(last))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want, err := forgetful.Derive("s", kc, account(last)); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s, %d: %x, and %x without what was remembered (%v)", kc, i, got, want, err)
+			}
+		}
+		if n := ciphertexts.reads["seed/s"]; n != 1 {
+			t.Errorf("%s: the seed was read %d times", kc, n)
+		}
+	}
+	if _, err := s.Derive("other", curve.KeySecp256k1, account(0)); err != nil {
+		t.Fatal(err)
+	}
+	names := slices.Sorted(maps.Keys(ciphertexts.derived))
+	if len(names) != 4 {
+		t.Fatalf("remembered are %q", names)
+	}
+	of := func(seed string) string {
+		return "node/" + seed + " " + string(curve.KeySecp256k1) + " m/44'/60'/0'/0"
+	}
+	ciphertexts.derived[of("s")] = ciphertexts.derived[of("other")]
+	if public, err := s.Derive("s", curve.KeySecp256k1, account(9)); err == nil {
+		t.Errorf("the node of another seed was taken: %x", public)
 	}
 }

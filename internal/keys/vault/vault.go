@@ -46,6 +46,9 @@ type Unsealer interface {
 type CiphertextStore interface {
 	// Sealed returns what is kept under a name, nil when there is nothing.
 	Sealed(name string) ([]byte, error)
+	// Derived returns the ciphertext that build makes of others that it reads. It may
+	// be remembered, and made again when one of those was changed.
+	Derived(name string, build func() ([]byte, error)) ([]byte, error)
 	// Seal keeps ciphertext under a name, in the place of what was there.
 	Seal(name string, ciphertext []byte) error
 	// Delete forgets a name.

@@ -21,6 +21,7 @@ type memory struct {
 	mu      sync.Mutex
 	items   map[string][]byte
 	reads   map[string]int
+	derived map[string][]byte // nil: what is derived is not remembered
 	failing error
 }
 
@@ -33,6 +34,17 @@ func (m *memory) Sealed(name string) ([]byte, error) {
 	defer m.mu.Unlock()
 	m.reads[name]++
 	return m.items[name], nil
+}
+
+func (m *memory) Derived(name string, build func() ([]byte, error)) ([]byte, error) {
+	if known := m.derived[name]; known != nil {
+		return known, nil
+	}
+	made, err := build()
+	if m.derived != nil && err == nil {
+		m.derived[name] = made
+	}
+	return made, err
 }
 
 func (m *memory) Seal(name string, ciphertext []byte) error {

@@ -30,7 +30,7 @@ func parsePath(t testing.TB, text string) (path []uint32) {
 	return path
 }
 
-type derivation struct {
+type derivationVector struct {
 	Mnemonic   string         `json:"mnemonic"`
 	Passphrase string         `json:"passphrase"`
 	Curve      curve.KeyCurve `json:"curve"`
@@ -44,8 +44,8 @@ type derivation struct {
 // Phrases are imported as a client would, then every path is derived.
 func TestDerivationVectors(t *testing.T) {
 	var all struct {
-		HD          []derivation `json:"hd"`
-		NonHardened []derivation `json:"ed25519NonHardened"`
+		HD          []derivationVector `json:"hd"`
+		NonHardened []derivationVector `json:"ed25519NonHardened"`
 	}
 	testvectors.Read(t, "addresses", &all)
 	if len(all.HD) < 2000 || len(all.NonHardened) < 100 {
@@ -56,7 +56,7 @@ func TestDerivationVectors(t *testing.T) {
 	}
 	s, _ := begin(t)
 	imported := map[string]bool{}
-	derived := map[derivation]bool{}
+	derived := map[derivationVector]bool{}
 	for _, v := range append(all.HD, all.NonHardened...) {
 		if derived[v] { // formats share paths
 			continue

@@ -75,7 +75,7 @@ func TestPublishedVectors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			key, err := Derive(&pool, seed, tc.curve, parsePath(t, tc.path))
+			key, err := Derive(&pool, Below(&pool, seed, tc.curve), tc.curve, parsePath(t, tc.path))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestPublishedVectors(t *testing.T) {
 
 func TestUnknownCurve(t *testing.T) {
 	var pool secret.Pool
-	if _, err := Derive(&pool, nil, "CURVE", nil); err == nil {
+	if _, err := Derive(&pool, Below(&pool, nil, "CURVE"), "CURVE", nil); err == nil {
 		t.Error("Derive accepts it")
 	}
 	if _, err := Public("CURVE", make([]byte, keySize)); err == nil {
