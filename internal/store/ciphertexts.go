@@ -16,7 +16,6 @@ func (c Ciphertexts) Sealed(name string) ([]byte, error) {
 		return body, nil
 	}
 	return Derived(c.tx, ciphertextKind+" "+name, func() ([]byte, error) {
-		c.tx.noteUncachedRead(rowOf(ciphertextKind, name))
 		return c.tx.get(ciphertextKind, name)
 	})
 }

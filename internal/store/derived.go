@@ -2,7 +2,6 @@ package store
 
 import (
 	"hash/maphash"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,7 +24,7 @@ func Derived[T any](tx *Tx, name string, build func() (T, error)) (T, error) {
 		return known.value.(T), nil
 	}
 	outer := tx.reads
-	tx.reads = reads{building: true}
+	tx.reads = reads{noted: true}
 	made, err := build()
 	own := tx.reads
 	tx.reads = outer
@@ -64,9 +63,10 @@ type derivations struct {
 	mu   sync.Mutex
 	made lru.Map[string, derivation] // by name
 	// changed has the newest version that changed a source; of those up to the
-	// horizon it may have none.
-	changed map[source]int64
-	horizon int64
+	// horizon it may have none. earlier is the same before it was full.
+	changed, earlier         map[source]int64
+	newestChanged, atEarlier int64 // the newest versions that they have
+	horizon                  int64
 }
 
 type derivation struct {
@@ -80,8 +80,8 @@ type derivation struct {
 // that all sign fit in two generations.
 const maxDerived = 16_384
 
-// maxChanged bounds the changes that are remembered of one organization. When there
-// are more, all that was made before is made again.
+// maxChanged bounds a generation of the changes that are remembered of one
+// organization. What was made before the last two is made again.
 const maxChanged = 4_096
 
 func newDerivations() *derivations {
@@ -102,8 +102,22 @@ func (d *derivations) holds(made *derivation, version int64) bool {
 	if made.version >= version {
 		return made.version == version
 	}
-	return made.version >= d.horizon &&
-		!slices.ContainsFunc(made.of, func(s source) bool { return d.changed[s] > made.version })
+	return d.unchanged(made.version, made.of)
+}
+
+// unchanged reports whether no change of a source was noted that makes a version
+// after this one.
+func (d *derivations) unchanged(version int64, of []source) bool {
+	return version >= d.horizon && !slices.ContainsFunc(of, func(s source) bool {
+		return max(d.changed[s], d.earlier[s]) > version
+	})
+}
+
+// stillHold is unchanged for those who do not hold the lock.
+func (d *derivations) stillHold(version int64, of []source) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.unchanged(version, of)
 }
 
 func (d *derivations) keep(all map[string]derivation) {
@@ -120,12 +134,14 @@ func (d *derivations) note(changes []Change, version int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.changed) > maxChanged {
-		d.horizon = max(d.horizon, slices.Max(slices.Collect(maps.Values(d.changed))))
+		d.horizon = max(d.horizon, d.atEarlier)
+		d.earlier, d.atEarlier = d.changed, d.newestChanged
 		d.changed = nil
 	}
 	if d.changed == nil {
 		d.changed = map[source]int64{}
 	}
+	d.newestChanged = max(d.newestChanged, version)
 	noted := func(s source) { d.changed[s] = max(d.changed[s], version) }
 	for i := range changes {
 		ch := &changes[i]
@@ -164,14 +180,14 @@ type reads struct {
 	// uncached is set by reads that bypass the snapshot: a view that made some
 	// must check that the organization has not been changed.
 	uncached bool
-	// of is what was read, while building.
-	of       []source
-	building bool
+	// of is what was read, as long as it is noted: while building, and ahead.
+	of    []source
+	noted bool
 }
 
 // noteRead notes what is read.
 func (tx *Tx) noteRead(of ...source) {
-	if !tx.building {
+	if !tx.noted {
 		return
 	}
 	for _, s := range of {

@@ -67,6 +67,16 @@ func TestDerived(t *testing.T) {
 	})
 }
 
+// veryMuch fills a generation of the changes that are remembered.
+func veryMuch(tx *store.Tx) error {
+	for i := range store.MaxChanged {
+		if err := tx.Ciphertexts().Seal(fmt.Sprint(i), []byte("x")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // TestDerivedStays: what a change did not touch is not made again, and what it
 // touched is: a record, the records of a key, or a kind.
 func TestDerivedStays(t *testing.T) {
@@ -129,14 +139,8 @@ func TestDerivedStays(t *testing.T) {
 				return store.In(tx, stored).Insert(&note{ID: "a", Name: "a"})
 			}},
 			{"deleted", "found listed all", func(tx *store.Tx) error { return store.In(tx, stored).Delete("b") }},
-			{"very much", "", func(tx *store.Tx) error {
-				for i := range store.MaxChanged {
-					if err := tx.Ciphertexts().Seal(fmt.Sprint(i), []byte("x")); err != nil {
-						return err
-					}
-				}
-				return nil
-			}},
+			{"very much", "", veryMuch},
+			{"very much again", "", veryMuch},
 			{"user after very much", "tags sealed nested stored found listed all nothing", func(tx *store.Tx) error {
 				return tx.Users().Insert(&domain.User{ID: "v", Name: "v"})
 			}},
@@ -154,6 +158,19 @@ func TestDerivedStays(t *testing.T) {
 			if got := strings.Join(made, " "); got != step.want {
 				t.Errorf("%s: made %q, want %q", step.name, got, step.want)
 			}
+		}
+		// Much is changed after something that is asked for only then.
+		for _, change := range []func(*store.Tx) error{
+			func(tx *store.Tx) error { return tx.Ciphertexts().Seal("a", []byte("y")) },
+			veryMuch,
+			func(tx *store.Tx) error { return tx.Users().Insert(&domain.User{ID: "w", Name: "w"}) },
+		} {
+			must(t, s.Update(t.Context(), org, change))
+		}
+		made = nil
+		must(t, s.View(t.Context(), org, derive))
+		if got := strings.Join(made, " "); got != "sealed" {
+			t.Errorf("after a change, and very much after it: made %q, want only what was changed", got)
 		}
 		// What another server changed is not known here.
 		must(t, storetest.Store(t, driver).Update(t.Context(), org, func(tx *store.Tx) error {

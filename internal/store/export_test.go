@@ -28,3 +28,6 @@ func (s *Store) Sums(ctx context.Context, org string) (sums map[string]sum, err 
 
 // VersionForTest is the version that a transaction works on.
 func (tx *Tx) VersionForTest() string { return strconv.FormatInt(tx.version, 10) }
+
+// RunsAheadForTest reports whether a transaction runs before its turn.
+func (tx *Tx) RunsAheadForTest() bool { return tx.ahead }

@@ -56,7 +56,6 @@ func (t Table[T]) owner(index, key string) (string, error) {
 		}
 		return all.unique[index][key], nil
 	}
-	t.tx.noteUncachedRead(rowOf(t.indexKind(index), key))
 	id, err := t.tx.get(t.indexKind(index), key)
 	return string(id), err
 }
@@ -73,7 +72,6 @@ func (t Table[T]) Lookup(id string) (*T, error) {
 		}
 		return all.byID[id], nil
 	}
-	t.tx.noteUncachedRead(rowOf(t.kind.Name, id))
 	body, err := t.tx.get(t.kind.Name, id)
 	if err != nil || body == nil {
 		return nil, err
@@ -96,7 +94,6 @@ func (t Table[T]) listResidents(after string) ([]*T, error) {
 }
 
 func (t Table[T]) listStored(after string, limit int) ([]*T, error) {
-	t.tx.noteUncachedRead(anyOf(t.kind.Name))
 	r := Range{From: after + "\x01", Limit: limit} // the least id that is greater, for ids hold no control characters
 	list := []*T{}
 	for {
@@ -128,7 +125,6 @@ func listEntryID(key, id string) string { return key + separator + id }
 const separator = "\x1f"
 
 func (t Table[T]) listIndexed(index, key, after string, limit int) ([]*T, error) {
-	t.tx.noteUncachedRead(rowOf(t.indexKind(index), key))
 	r := Range{From: listEntryID(key, after), To: key + "\x20", Limit: limit}
 	if after != "" {
 		r.From += "\x01"
@@ -136,7 +132,7 @@ func (t Table[T]) listIndexed(index, key, after string, limit int) ([]*T, error)
 	var list []*T
 	var found error // reported; the others are as they were
 	for {
-		entries, err := t.tx.scanIndex(t.indexKind(index), r, Reference{Prefix: listEntryID(key, ""), Kind: t.kind.Name})
+		entries, err := t.tx.scanIndex(t.indexKind(index), key, r, Reference{Prefix: listEntryID(key, ""), Kind: t.kind.Name})
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +167,6 @@ func (t Table[T]) indexed(index, key string, entry storedRow) (*T, error) {
 	if entry.ID != listEntryID(key, id) {
 		return nil, nil
 	}
-	t.tx.noteUncachedRead(rowOf(t.kind.Name, id))
 	body, err := t.tx.get(t.kind.Name, id)
 	if err == nil && body == nil {
 		err = t.gone(id)

@@ -13,7 +13,8 @@ import (
 // busy organization would be as slow as the disk is, and no two of its changes could
 // share a flush. So transactions of one process that got in each other's way stand in
 // a pipeline. One runs at a time, on the state that the one before it is about to
-// commit; as soon as its own commit is queued, the next one runs.
+// commit; as soon as its own commit is queued, the next one runs. Those that wait run
+// ahead, side by side: see [place.ahead].
 //
 // Nothing rests on a state that did not come about. A commit names the head of the
 // state that it rests on as what it follows ([Commit.Follows]): if that is not in the
@@ -42,6 +43,8 @@ type pipeline struct {
 	onTheWay  int           // commits that make a state
 	broken    bool          // one of them failed: nothing may follow the others
 	settled   chan struct{} // closed when none is left; nil: none waits for it
+	inTurn    int           // how many transactions are to run in their turn only
+	quiet     int           // transactions since the last one that made a state
 }
 
 // pendingState is the state of an organization that a commit on its way makes.
@@ -101,10 +104,24 @@ func (s *Store) newPlace(org string) *place {
 	return p
 }
 
+// maxQuiet is after how many transactions that change nothing a pipeline is left to
+// those that stand in it. Until then those that come join it: outside, they and the one whose
+// turn it is would get in each other's way whenever nothing is on its way.
+const maxQuiet = 8
+
+// noteQuiet notes that the transaction changes nothing.
+func (p *place) noteQuiet() {
+	if p.line != nil {
+		p.line.mu.Lock()
+		p.line.quiet++
+		p.line.mu.Unlock()
+	}
+}
+
 func (l *pipeline) isBusy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.newest != nil
+	return l.newest != nil || l.quiet < maxQuiet
 }
 
 func (p *place) join() {
@@ -138,11 +155,13 @@ func (p *place) leave() {
 // begin waits for the turn, and returns the transaction of the next attempt.
 func (p *place) begin(ctx context.Context) (*Tx, error) {
 	if p.line != nil {
-		select {
-		case p.line.turn <- struct{}{}:
-			p.runs = true
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if !p.runs {
+			select {
+			case p.line.turn <- struct{}{}:
+				p.runs = true
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
 		}
 		base, err := p.line.base(ctx, p.waits)
 		if err != nil {
@@ -206,6 +225,93 @@ func (l *pipeline) base(ctx context.Context, wait bool) (*pendingState, error) {
 	}
 }
 
+// A transaction that waits for its turn runs ahead, beside others that do, on the
+// newest state that is on its way. Others will have changed the organization when its
+// turn comes; but if nothing of what it read was changed, it would read the same again,
+// and do the same. So it only commits then, and the rest of its work has not held up
+// those behind it.
+//
+// What it reads may already be of a later state than that on which it runs, because what is on
+// its way is looked up in one place ([pipeline.items]). Such a state has noted before
+// what it changes, so that this counts as changed too.
+
+// maxMissed is for how many transactions it is not tried to run ahead after it was
+// in vain once: what always changes the same rows would do everything twice.
+const maxMissed = 16
+
+// ahead runs fn before the turn of the transaction has come; nil: that was in vain,
+// or it is its turn.
+func (p *place) ahead(ctx context.Context, fn func(*Tx) error) *Tx {
+	if p.line == nil || p.waits || p.org == instanceOrg {
+		return nil
+	}
+	select {
+	case p.line.turn <- struct{}{}:
+		p.runs = true
+		return nil
+	default:
+	}
+	base := p.line.toRunAheadOn()
+	if base == nil {
+		return nil
+	}
+	tx := p.store.newTxOn(ctx, p.org, base.snapshot)
+	tx.place, tx.base, tx.ahead, tx.noted = p, base, true, true
+	if err := fn(tx); err != nil {
+		p.line.missed()
+		return nil
+	}
+	return tx
+}
+
+// toRunAheadOn is the newest state that is on its way; nil: there is none, or it is
+// not worth trying.
+func (l *pipeline) toRunAheadOn() *pendingState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.inTurn > 0 {
+		l.inTurn--
+		return nil
+	}
+	if l.broken {
+		return nil
+	}
+	return l.newest
+}
+
+func (l *pipeline) missed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.inTurn = maxMissed
+}
+
+// moveTo makes a transaction that ran ahead the one whose turn it is, which has not
+// run; false: it would not do the same.
+func (tx *Tx) moveTo(turn *Tx) bool {
+	made := turn.snapshot.derivations()
+	// Versions that were made one from the other in this process have the same notes.
+	if tx.base.isFailed() || turn.version < tx.version || tx.snapshot.derivations() != made || !made.stillHold(tx.version, tx.of) {
+		tx.place.line.missed()
+		return false
+	}
+	tx.version, tx.snapshot, tx.base = turn.version, turn.snapshot, turn.base
+	if tx.own != nil {
+		tx.own.base = turn.base
+	}
+	tx.ahead, tx.noted, tx.of = false, false, nil
+	return true
+}
+
+// isFailed reports whether it is known that the state never came about.
+func (p *pendingState) isFailed() bool {
+	select {
+	case <-p.done:
+		return p.failed
+	default:
+		return false
+	}
+}
+
 // canBeFollowed reports whether others can run on what a commit makes. What a vote
 // replaces is no item, so that they could not read it; and what has no head cannot be
 // followed.
@@ -227,6 +333,7 @@ func (tx *Tx) follow(c *Commit) {
 func (tx *Tx) queued(c *Commit, made *snapshot) *pendingState {
 	if !c.Followed {
 		if tx.place != nil && !c.Raises() {
+			tx.place.noteQuiet()
 			tx.place.pass()
 		}
 		return nil
@@ -252,7 +359,7 @@ func (tx *Tx) queued(c *Commit, made *snapshot) *pendingState {
 		state.request = &recordedRequest{a.TimestampMs, a.Fingerprint}
 		l.recording[*state.request] = true
 	}
-	l.newest = state
+	l.newest, l.quiet = state, 0
 	l.onTheWay++
 	tx.place.pass()
 	return state

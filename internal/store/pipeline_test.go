@@ -2,13 +2,17 @@ package store_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
@@ -234,18 +238,7 @@ func wantOne(list []*note, err error) error {
 func TestPipelineFails(t *testing.T) {
 	eachGated(t, func(t *testing.T, s *store.Store, d *gatedDriver, org string, notes func(*store.Tx) store.Table[note]) {
 		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error { return notes(tx).Insert(&note{ID: "log", Name: "log"}) }))
-		gate := func(ctx context.Context, c *store.Commit) error {
-			switch rand.IntN(8) {
-			case 0:
-				queued(c)
-				return errors.New("lost before it was made")
-			case 1:
-				return errors.Join(d.Driver.Commit(ctx, c), errors.New("lost after it was made"))
-			case 2:
-				return store.ErrConflict
-			}
-			return d.Driver.Commit(ctx, c)
-		}
+		gate := failAtRandom(d)
 		d.commit.Store(&gate)
 		const writers, rounds = 12, 10
 		var mu sync.Mutex
@@ -301,6 +294,255 @@ func TestPipelineFails(t *testing.T) {
 			return nil
 		}))
 	})
+}
+
+// TestAhead lets many change different things of one organization at once, some of
+// which fail. All that was committed is then done again, one after the other by
+// version, on a model: each must have read what was there at its version, also if it
+// ran ahead.
+func TestAhead(t *testing.T) {
+	for name, failing := range map[string]bool{"all succeed": false, "some fail": true} {
+		t.Run(name, func(t *testing.T) {
+			eachGated(t, func(t *testing.T, s *store.Store, d *gatedDriver, org string, notes func(*store.Tx) store.Table[note]) {
+				if failing {
+					gate := failAtRandom(d)
+					d.commit.Store(&gate)
+					defer d.commit.Store(nil)
+				}
+				const writers, rounds = 16, 24
+				var mu sync.Mutex
+				var all []*step
+				var wait sync.WaitGroup
+				for w := range writers {
+					wait.Go(func() {
+						for round := range rounds {
+							one := newStep(fmt.Sprintf("%s %d.%d", t.Name(), w, round))
+							err := s.Update(t.Context(), org, func(tx *store.Tx) error {
+								one.tx, one.ranAhead = tx, tx.RunsAheadForTest()
+								return one.do(stored{tx, notes(tx)})
+							})
+							if err != nil && !failing {
+								t.Error(err)
+							}
+							mu.Lock()
+							all = append(all, one)
+							mu.Unlock()
+						}
+					})
+				}
+				wait.Wait()
+				d.commit.Store(nil)
+				must(t, s.View(t.Context(), org, func(tx *store.Tx) error {
+					all = slices.DeleteFunc(all, func(one *step) bool {
+						there, err := tx.Ciphertexts().Sealed(one.token)
+						must(t, err)
+						return there == nil
+					})
+					return nil
+				}))
+				slices.SortFunc(all, func(a, b *step) int { return strings.Compare(a.version(), b.version()) })
+				m := model{notes: map[string]string{}, sealed: map[string]string{}}
+				ahead := 0
+				for _, one := range all {
+					again := *one
+					must(t, again.do(m))
+					if again.saw != one.saw {
+						t.Errorf("%s, at version %s, ahead %t, saw %q; there was %q", one.token, one.version(), one.ranAhead, one.saw, again.saw)
+					}
+					if one.ranAhead {
+						ahead++
+					}
+				}
+				if len(all) < writers || ahead == 0 && !failing && strings.HasSuffix(t.Name(), "/stored") {
+					t.Errorf("of %d changes %d ran ahead", len(all), ahead)
+				}
+			})
+		})
+	}
+}
+
+// TestVotesInPipeline lets many vote on one activity while others change the
+// organization: no vote is lost, also if it is by the bytes of the request.
+func TestVotesInPipeline(t *testing.T) {
+	eachGated(t, func(t *testing.T, s *store.Store, _ *gatedDriver, org string, notes func(*store.Tx) store.Table[note]) {
+		const voters, rounds = 6, 12
+		request := &domain.Activity{ID: ids.New(), TimestampMs: 1, Fingerprint: sha256.Sum256([]byte(t.Name())), Status: domain.StatusConsensusNeeded}
+		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error { return tx.Record(request, store.LogDigests{}) }))
+		recorded := func(tx *store.Tx) (*domain.Activity, error) {
+			return tx.Recorded(request.TimestampMs, request.Fingerprint)
+		}
+		var wait sync.WaitGroup
+		for w := range voters {
+			wait.Go(func() {
+				for round := range rounds {
+					id := fmt.Sprintf("%d.%d", w, round)
+					if err := s.Update(t.Context(), org, func(tx *store.Tx) error {
+						a, err := recorded(tx)
+						if err != nil {
+							return err
+						}
+						a.Votes = append(a.Votes, domain.Vote{UserID: id})
+						return tx.Replace(a, store.LogDigests{})
+					}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			wait.Go(func() {
+				for round := range rounds {
+					id := fmt.Sprintf("%d.%d", w, round)
+					if err := s.Update(t.Context(), org, func(tx *store.Tx) error { return notes(tx).Insert(&note{ID: id, Name: id}) }); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wait.Wait()
+		must(t, s.View(t.Context(), org, func(tx *store.Tx) error {
+			a, err := recorded(tx)
+			must(t, err)
+			if len(a.Votes) != voters*rounds {
+				t.Errorf("%d votes, not %d", len(a.Votes), voters*rounds)
+			}
+			return nil
+		}))
+	})
+}
+
+// failAtRandom lets commits fail, before and after they were made.
+func failAtRandom(d *gatedDriver) func(ctx context.Context, c *store.Commit) error {
+	return func(ctx context.Context, c *store.Commit) error {
+		switch rand.IntN(8) {
+		case 0:
+			queued(c)
+			time.Sleep(time.Millisecond) // others run on what it would have made
+			return errors.New("lost before it was made")
+		case 1:
+			return errors.Join(d.Driver.Commit(ctx, c), errors.New("lost after it was made"))
+		case 2:
+			return store.ErrConflict
+		}
+		return d.Driver.Commit(ctx, c)
+	}
+}
+
+// step reads something of an organization, and writes something that follows from it.
+type step struct {
+	token      string
+	reads      int    // how
+	from, to   string // ids
+	saw        string
+	tx         *store.Tx // the last one that did it
+	ranAhead   bool
+	isInserted bool // what was written is listed
+}
+
+func newStep(token string) *step {
+	const rows = 64
+	id := func() string { return fmt.Sprintf("%s %02d", token[:strings.IndexByte(token, ' ')], rand.IntN(rows)) }
+	return &step{token: token, reads: rand.IntN(4), from: id(), to: id(), isInserted: rand.IntN(8) == 0}
+}
+
+// version is that of the transaction, as a text in order.
+func (s *step) version() string { return fmt.Sprintf("%8s", s.tx.VersionForTest()) }
+
+func (s *step) do(in organization) (err error) {
+	switch s.reads {
+	case 0:
+		s.saw, err = in.note(s.from)
+	case 1:
+		s.saw, err = in.named(s.from)
+	case 2:
+		s.saw, err = in.listed()
+	case 3:
+		s.saw, err = in.ciphertext(s.from)
+	}
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("of%.4x", sha256.Sum256([]byte(s.token+s.saw)))
+	if s.isInserted {
+		text = "listed " + text
+	}
+	if err := in.setNote(s.to, text); err != nil {
+		return err
+	}
+	return errors.Join(in.setCiphertext(s.to, text), in.setCiphertext(s.token, "done"))
+}
+
+// organization is what a step works on.
+type organization interface {
+	note(id string) (text string, err error)
+	named(name string) (text string, err error)
+	listed() (ids string, err error)
+	ciphertext(name string) (string, error)
+	setNote(id, text string) error
+	setCiphertext(name, text string) error
+}
+
+// stored is an organization in a store.
+type stored struct {
+	tx    *store.Tx
+	notes store.Table[note]
+}
+
+func textOf(n *note, err error) (string, error) {
+	if err != nil || n == nil {
+		return "", err
+	}
+	return n.Text, nil
+}
+
+func (s stored) note(id string) (string, error) {
+	return store.Derived(s.tx, "text of "+id, func() (string, error) { return textOf(s.notes.Lookup(id)) })
+}
+
+func (s stored) named(name string) (string, error) { return textOf(s.notes.Find("name", name)) }
+
+func (s stored) listed() (string, error) {
+	list, err := s.notes.ListBy("text", "listed", "", 0)
+	found := ""
+	for _, n := range list {
+		found += n.ID + ";"
+	}
+	return found, err
+}
+
+func (s stored) ciphertext(name string) (string, error) {
+	body, err := s.tx.Ciphertexts().Sealed(name)
+	return string(body), err
+}
+
+func (s stored) setNote(id, text string) error {
+	there, err := s.notes.Lookup(id)
+	if err != nil {
+		return err
+	}
+	if there == nil {
+		return s.notes.Insert(&note{ID: id, Name: id, Text: text})
+	}
+	return s.notes.Edit(id, func(n *note) error { n.Text = text; return nil })
+}
+
+func (s stored) setCiphertext(name, text string) error {
+	return s.tx.Ciphertexts().Seal(name, []byte(text))
+}
+
+// model is an organization as it should be.
+type model struct{ notes, sealed map[string]string }
+
+func (m model) note(id string) (string, error)         { return m.notes[id], nil }
+func (m model) named(name string) (string, error)      { return m.notes[name], nil }
+func (m model) ciphertext(name string) (string, error) { return m.sealed[name], nil }
+func (m model) setNote(id, text string) error          { m.notes[id] = text; return nil }
+func (m model) setCiphertext(name, text string) error  { m.sealed[name] = text; return nil }
+func (m model) listed() (found string, err error) {
+	for _, id := range slices.Sorted(maps.Keys(m.notes)) {
+		if strings.HasPrefix(m.notes[id], "listed ") {
+			found += id + ";"
+		}
+	}
+	return found, nil
 }
 
 // derivedText is the text of a note, derived under a name; it must be that of the

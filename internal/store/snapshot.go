@@ -166,9 +166,15 @@ func readAll[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
 }
 
 func read[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
-	items, err := tx.scan(kind.Name, Range{})
-	if err != nil {
-		return nil, err
+	var items []storedRow
+	if !tx.creates {
+		r, err := tx.rows()
+		if err != nil {
+			return nil, err
+		}
+		if items, err = r.scan(tx.ctx, kind.Name, Range{}); err != nil {
+			return nil, err
+		}
 	}
 	all := &residents[T]{
 		kind: kind, byID: make(map[string]*T, len(items)), unique: map[string]map[string]string{},

@@ -110,8 +110,13 @@ func (s *Store) change(ctx context.Context, org string, fn func(*Tx) error) erro
 	p := s.newPlace(org)
 	defer p.leave()
 	return attempts(ctx, func() (joined bool, err error) {
+		early := p.ahead(ctx, fn)
 		tx, err := p.begin(ctx)
-		if err == nil {
+		switch {
+		case err != nil:
+		case early != nil && early.moveTo(tx):
+			err = s.commit(ctx, early)
+		default:
 			err = s.run(ctx, tx, fn)
 		}
 		return p.end(err), err

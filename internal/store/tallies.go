@@ -49,6 +49,9 @@ type TallyBook struct {
 
 // ReadTally reads a book, for what is only asked.
 func (tx *Tx) ReadTally(g TallyGroup) (*TallyBook, error) {
+	if tx.ahead {
+		return nil, errStale // what no version guards is read in turn
+	}
 	b := &TallyBook{TallyGroup: g, tx: tx}
 	return b, b.readNewest()
 }
@@ -139,6 +142,9 @@ func decodeTally(org, id string, body []byte) (*domain.Tally, error) {
 // TallyGroups lists the newest entry of each group of a control, after a group.
 // Those whose name begins with a tilde are left out.
 func (tx *Tx) TallyGroups(controlID, after string, limit int) (newest []*domain.Tally, err error) {
+	if tx.ahead {
+		return nil, errStale
+	}
 	r, err := tx.rows()
 	if err != nil {
 		return nil, err
@@ -172,6 +178,9 @@ func (tx *Tx) DatabaseTime() (time.Time, error) { return tx.store.clock.now(tx.c
 // LockTallies gives the transaction its turn in these groups: until it counts, or
 // ends, no other transaction of this process decides on them.
 func (tx *Tx) LockTallies(groups []TallyGroup) ([]*TallyBook, error) {
+	if tx.ahead {
+		return nil, errStale // who waits for its turn must not keep others waiting
+	}
 	ordered := slices.Clone(groups)
 	slices.SortFunc(ordered, func(a, b TallyGroup) int { return strings.Compare(a.prefix(), b.prefix()) })
 	for _, g := range ordered { // in one order, so that no two wait for each other

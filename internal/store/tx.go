@@ -23,6 +23,7 @@ type Tx struct {
 	snapshot *snapshot
 	place    *place        // in the pipeline; nil: of a transaction that only reads
 	base     *pendingState // on which it runs; nil: on what is committed
+	ahead    bool          // it runs before its turn: see [place.ahead]
 	tables   map[string]anyWrites
 	sealed   map[string][]byte // by name; nil when removed
 	activity *ActivityRow
@@ -126,7 +127,11 @@ func (tx *Tx) Recorded(timestampMs int64, fingerprint Fingerprint) (*domain.Acti
 	if tx.base.isRecording(recordedRequest{timestampMs, fingerprint}) {
 		return nil, errStale
 	}
-	return tx.activityOf(tx.store.driver.Recorded(tx.ctx, tx.org, timestampMs, fingerprint))
+	found, err := tx.store.driver.Recorded(tx.ctx, tx.org, timestampMs, fingerprint)
+	if found != nil && tx.ahead {
+		return nil, errStale // a vote may replace it before the turn comes; that there is none the commit finds out
+	}
+	return tx.activityOf(found, err)
 }
 
 // Activities lists activities, newest first. Those that are not ours are left out;
@@ -291,6 +296,7 @@ func (tx *Tx) checkVersion() error {
 // get reads one item of the organization, nil when there is none, and remembers
 // its mark for the head.
 func (tx *Tx) get(kind, id string) ([]byte, error) {
+	tx.noteUncachedRead(rowOf(kind, id))
 	if tx.creates {
 		return nil, nil
 	}
@@ -315,6 +321,7 @@ func (tx *Tx) get(kind, id string) ([]byte, error) {
 
 // scan reads items of the organization. The body of one that is not ours is nil.
 func (tx *Tx) scan(kind string, in Range) ([]storedRow, error) {
+	tx.noteUncachedRead(anyOf(kind))
 	if tx.creates {
 		return nil, nil
 	}
@@ -325,9 +332,10 @@ func (tx *Tx) scan(kind string, in Range) ([]storedRow, error) {
 	return r.scan(tx.ctx, kind, in)
 }
 
-// scanIndex is scan of an index; what its entries lead to is read with them, for
-// [Tx.get].
-func (tx *Tx) scanIndex(kind string, in Range, of Reference) ([]storedRow, error) {
+// scanIndex is scan of the entries of a key in an index; what they lead to is read
+// with them, for [Tx.get].
+func (tx *Tx) scanIndex(kind, key string, in Range, of Reference) ([]storedRow, error) {
+	tx.noteUncachedRead(rowOf(kind, key))
 	if tx.creates {
 		return nil, nil
 	}
