@@ -190,8 +190,9 @@ func (tx *Tx) noteRead(of ...source) {
 	if !tx.noted {
 		return
 	}
+	const few = 16 // that something is noted twice does no harm
 	for _, s := range of {
-		if !slices.Contains(tx.of, s) {
+		if !slices.Contains(tx.of[max(0, len(tx.of)-few):], s) {
 			tx.of = append(tx.of, s)
 		}
 	}

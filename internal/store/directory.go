@@ -57,6 +57,9 @@ func (tx *Tx) parent() (string, error) {
 
 // Children lists children of the organization that have a key in its directory.
 func (tx *Tx) Children(key string, limit int) ([]string, error) {
+	if tx.ahead {
+		return nil, errStale // what no version guards is read in turn
+	}
 	return tx.store.Children(tx.ctx, tx.org, key, "", limit)
 }
 

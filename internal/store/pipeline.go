@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Changes of one organization come one after the other: each needs the version that
@@ -43,8 +44,9 @@ type pipeline struct {
 	onTheWay  int           // commits that make a state
 	broken    bool          // one of them failed: nothing may follow the others
 	settled   chan struct{} // closed when none is left; nil: none waits for it
+	failures  int           // commits that may have failed, over all time
 	inTurn    int           // how many transactions are to run in their turn only
-	quiet     int           // transactions since the last one that made a state
+	changed   time.Time     // when the newest state was queued
 }
 
 // pendingState is the state of an organization that a commit on its way makes.
@@ -104,24 +106,15 @@ func (s *Store) newPlace(org string) *place {
 	return p
 }
 
-// maxQuiet is after how many transactions that change nothing a pipeline is left to
-// those that stand in it. Until then those that come join it: outside, they and the one whose
-// turn it is would get in each other's way whenever nothing is on its way.
-const maxQuiet = 8
-
-// noteQuiet notes that the transaction changes nothing.
-func (p *place) noteQuiet() {
-	if p.line != nil {
-		p.line.mu.Lock()
-		p.line.quiet++
-		p.line.mu.Unlock()
-	}
-}
+// lately is how long a pipeline in which nothing is on its way is joined by those that
+// come: outside, they and the one whose turn it is would get in each other's way. It
+// is no longer because one that is slow must not keep those waiting that change nothing.
+const lately = 10 * time.Millisecond
 
 func (l *pipeline) isBusy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.newest != nil || l.quiet < maxQuiet
+	return l.newest != nil || time.Since(l.changed) < lately
 }
 
 func (p *place) join() {
@@ -167,10 +160,8 @@ func (p *place) begin(ctx context.Context) (*Tx, error) {
 		if err != nil {
 			return nil, err
 		}
-		if base != nil {
-			tx := p.store.newTxOn(ctx, p.org, base.snapshot)
-			tx.place, tx.base = p, base
-			return tx, nil
+		if base.state != nil {
+			return p.newTx(ctx, base), nil
 		}
 	}
 	version, err := p.store.driver.Version(ctx, p.org)
@@ -180,6 +171,12 @@ func (p *place) begin(ctx context.Context) (*Tx, error) {
 	tx := p.store.newTx(ctx, p.org, version)
 	tx.place = p
 	return tx, nil
+}
+
+func (p *place) newTx(ctx context.Context, on base) *Tx {
+	tx := p.store.newTxOn(ctx, p.org, on.state.snapshot)
+	tx.place, tx.base, tx.failures = p, on.state, on.failures
+	return tx
 }
 
 // end ends an attempt. What it failed with says how the next one begins; joined: that
@@ -202,15 +199,21 @@ func (p *place) pass() {
 	}
 }
 
-// base is the state to run on; nil: what is committed. After a failure, and for a
-// transaction that needs it, that is when nothing is on its way any more.
-func (l *pipeline) base(ctx context.Context, wait bool) (*pendingState, error) {
+// base is a state to run on; nil: what is committed.
+type base struct {
+	state    *pendingState
+	failures int // of the pipeline up to then
+}
+
+// base is what to run on. After a failure, and for a transaction that needs it, that
+// is what is committed when nothing is on its way any more.
+func (l *pipeline) base(ctx context.Context, wait bool) (base, error) {
 	for {
 		l.mu.Lock()
-		newest := l.newest
-		if newest == nil || !l.broken && !wait {
+		on := base{l.newest, l.failures}
+		if on.state == nil || !l.broken && !wait {
 			l.mu.Unlock()
-			return newest, nil
+			return on, nil
 		}
 		if l.settled == nil {
 			l.settled = make(chan struct{})
@@ -220,9 +223,25 @@ func (l *pipeline) base(ctx context.Context, wait bool) (*pendingState, error) {
 		select {
 		case <-settled:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return base{}, ctx.Err()
 		}
 	}
+}
+
+// checkFailures ends an attempt on a state after whose beginning a commit may have
+// failed. It may be made all the same, and what it wrote was neither on its way any more nor in
+// the database when it was read. It is called when all was read.
+func (tx *Tx) checkFailures() error {
+	if tx.base == nil {
+		return nil
+	}
+	l := tx.base.line
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failures != tx.failures {
+		return errStale
+	}
+	return nil
 }
 
 // A transaction that waits for its turn runs ahead, beside others that do, on the
@@ -251,14 +270,17 @@ func (p *place) ahead(ctx context.Context, fn func(*Tx) error) *Tx {
 		return nil
 	default:
 	}
-	base := p.line.toRunAheadOn()
-	if base == nil {
+	on := p.line.toRunAheadOn()
+	if on.state == nil {
 		return nil
 	}
-	tx := p.store.newTxOn(ctx, p.org, base.snapshot)
-	tx.place, tx.base, tx.ahead, tx.noted = p, base, true, true
-	if err := fn(tx); err != nil {
+	tx := p.newTx(ctx, on)
+	tx.ahead, tx.noted = true, true
+	err := fn(tx)
+	if errors.Is(err, errStale) {
 		p.line.missed()
+	}
+	if err != nil {
 		return nil
 	}
 	return tx
@@ -266,17 +288,17 @@ func (p *place) ahead(ctx context.Context, fn func(*Tx) error) *Tx {
 
 // toRunAheadOn is the newest state that is on its way; nil: there is none, or it is
 // not worth trying.
-func (l *pipeline) toRunAheadOn() *pendingState {
+func (l *pipeline) toRunAheadOn() base {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.inTurn > 0 {
 		l.inTurn--
-		return nil
+		return base{}
 	}
 	if l.broken {
-		return nil
+		return base{}
 	}
-	return l.newest
+	return base{l.newest, l.failures}
 }
 
 func (l *pipeline) missed() {
@@ -290,26 +312,16 @@ func (l *pipeline) missed() {
 func (tx *Tx) moveTo(turn *Tx) bool {
 	made := turn.snapshot.derivations()
 	// Versions that were made one from the other in this process have the same notes.
-	if tx.base.isFailed() || turn.version < tx.version || tx.snapshot.derivations() != made || !made.stillHold(tx.version, tx.of) {
+	if tx.checkFailures() != nil || turn.version < tx.version || tx.snapshot.derivations() != made || !made.stillHold(tx.version, tx.of) {
 		tx.place.line.missed()
 		return false
 	}
-	tx.version, tx.snapshot, tx.base = turn.version, turn.snapshot, turn.base
+	tx.version, tx.snapshot, tx.base, tx.failures = turn.version, turn.snapshot, turn.base, turn.failures
 	if tx.own != nil {
 		tx.own.base = turn.base
 	}
 	tx.ahead, tx.noted, tx.of = false, false, nil
 	return true
-}
-
-// isFailed reports whether it is known that the state never came about.
-func (p *pendingState) isFailed() bool {
-	select {
-	case <-p.done:
-		return p.failed
-	default:
-		return false
-	}
 }
 
 // canBeFollowed reports whether others can run on what a commit makes. What a vote
@@ -333,7 +345,6 @@ func (tx *Tx) follow(c *Commit) {
 func (tx *Tx) queued(c *Commit, made *snapshot) *pendingState {
 	if !c.Followed {
 		if tx.place != nil && !c.Raises() {
-			tx.place.noteQuiet()
 			tx.place.pass()
 		}
 		return nil
@@ -359,7 +370,7 @@ func (tx *Tx) queued(c *Commit, made *snapshot) *pendingState {
 		state.request = &recordedRequest{a.TimestampMs, a.Fingerprint}
 		l.recording[*state.request] = true
 	}
-	l.newest, l.quiet = state, 0
+	l.newest, l.changed = state, time.Now()
 	l.onTheWay++
 	tx.place.pass()
 	return state
@@ -385,7 +396,10 @@ func (p *pendingState) settle(committed bool) {
 		delete(l.recording, *p.request)
 	}
 	l.onTheWay--
-	l.broken = l.broken || p.failed
+	if p.failed {
+		l.broken = true
+		l.failures++
+	}
 	switch {
 	case l.onTheWay == 0:
 		l.newest, l.broken = nil, false

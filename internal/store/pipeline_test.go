@@ -224,6 +224,96 @@ func TestPipelineRestsOnWhatCameAbout(t *testing.T) {
 	}
 }
 
+// TestPipelineInDoubt lets a caller go away while a writer has its commit: what it
+// wrote is not on its way any more, and not in the database yet. One that runs on a
+// later state must not commit what it then reads.
+func TestPipelineInDoubt(t *testing.T) {
+	for name, ahead := range map[string]bool{"in turn": false, "ahead": true} {
+		t.Run(name, func(t *testing.T) {
+			eachGated(t, func(t *testing.T, s *store.Store, d *gatedDriver, org string, notes func(*store.Tx) store.Table[note]) {
+				update := func(fn func(notes store.Table[note]) error) error {
+					return s.Update(t.Context(), org, func(tx *store.Tx) error { return fn(notes(tx)) })
+				}
+				insert := func(id string) error {
+					return update(func(notes store.Table[note]) error { return notes.Insert(&note{ID: id, Name: id}) })
+				}
+				must(t, insert("code"))
+				goesAway, isWritten, written := make(chan struct{}), make(chan struct{}), make(chan struct{})
+				queuedFirst, queuedSecond := make(chan struct{}), make(chan struct{})
+				var first *store.Commit
+				var commits atomic.Int64
+				gate := func(ctx context.Context, c *store.Commit) error {
+					switch commits.Add(1) {
+					case 1: // so that it stands in the pipeline
+						return store.ErrConflict
+					case 2:
+						first = queued(c)
+						close(queuedFirst)
+						<-goesAway
+						return context.Canceled
+					case 3: // the writer has it together with the first
+						c = queued(c)
+						close(queuedSecond)
+						<-isWritten
+						defer close(written)
+						return errors.Join(d.Driver.Commit(context.WithoutCancel(ctx), first), d.Driver.Commit(ctx, c))
+					}
+					c = queued(c)
+					<-written
+					return d.Driver.Commit(ctx, c)
+				}
+				d.commit.Store(&gate)
+				defer d.commit.Store(nil)
+				var wait sync.WaitGroup
+				gone := make(chan struct{})
+				wait.Go(func() {
+					defer close(gone)
+					if err := update(func(notes store.Table[note]) error {
+						return notes.Edit("code", func(n *note) error { n.Text = "used"; return nil })
+					}); !errors.Is(err, context.Canceled) {
+						t.Errorf("the first: %v", err)
+					}
+				})
+				<-queuedFirst
+				wait.Go(func() { _ = insert("second") })
+				<-queuedSecond
+				passes := make(chan struct{})
+				if ahead { // another one has the turn
+					runs := make(chan struct{})
+					begins := sync.OnceFunc(func() { close(runs) })
+					wait.Go(func() {
+						_ = update(func(notes store.Table[note]) error {
+							begins()
+							<-passes
+							return notes.Insert(&note{ID: "third", Name: "third"})
+						})
+					})
+					<-runs
+				}
+				runs, read := make(chan struct{}), make(chan struct{})
+				begins, reads := sync.OnceFunc(func() { close(runs) }), sync.OnceFunc(func() { close(read) })
+				wait.Go(func() {
+					var saw string
+					if err := update(func(notes store.Table[note]) error {
+						begins()
+						<-gone
+						defer reads()
+						return notes.Edit("code", func(n *note) error { saw, n.Text = n.Text, "used again"; return nil })
+					}); err != nil || saw != "used" {
+						t.Errorf("it ended with %v, and rests on %q", err, saw)
+					}
+				})
+				<-runs
+				close(goesAway)
+				<-read
+				close(passes)
+				close(isWritten)
+				wait.Wait()
+			})
+		})
+	}
+}
+
 // wantOne is an error unless a list has one record.
 func wantOne(list []*note, err error) error {
 	if err == nil && len(list) != 1 {

@@ -161,6 +161,9 @@ func (s *Store) commit(ctx context.Context, tx *Tx) error {
 	if err := tx.mark(commit); err != nil {
 		return err
 	}
+	if err := tx.checkFailures(); err != nil {
+		return err
+	}
 	tx.follow(commit)
 	var failed error
 	var next *snapshot      // of the version that the commit makes
@@ -197,6 +200,9 @@ func (s *Store) Hold(why *fault.Error) { s.held.Store(why) }
 func (s *Store) readResult(ctx context.Context, tx *Tx, err error) error {
 	if tx.base != nil {
 		if problem := tx.base.await(ctx); problem != nil {
+			return problem
+		}
+		if problem := tx.checkFailures(); problem != nil {
 			return problem
 		}
 	}

@@ -23,6 +23,7 @@ type Tx struct {
 	snapshot *snapshot
 	place    *place        // in the pipeline; nil: of a transaction that only reads
 	base     *pendingState // on which it runs; nil: on what is committed
+	failures int           // of the pipeline when it began to run on it
 	ahead    bool          // it runs before its turn: see [place.ahead]
 	tables   map[string]anyWrites
 	sealed   map[string][]byte // by name; nil when removed

@@ -19,9 +19,12 @@ func (k key) Unseal(use func(*[32]byte) error) error { return use((*[32]byte)(&k
 type nothing struct{}
 
 func (nothing) Sealed(string) ([]byte, error) { return nil, nil }
-func (nothing) Seal(string, []byte) error     { return nil }
-func (nothing) Delete(string) error           { return nil }
-func (nothing) Gone(name string) error        { return errors.New(name) }
+func (nothing) Derived(_ string, build func() ([]byte, error)) ([]byte, error) {
+	return build()
+}
+func (nothing) Seal(string, []byte) error { return nil }
+func (nothing) Delete(string) error       { return nil }
+func (nothing) Gone(name string) error    { return errors.New(name) }
 
 func newDecider(t *testing.T) *Decider {
 	t.Helper()

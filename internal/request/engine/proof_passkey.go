@@ -70,6 +70,7 @@ const rememberedUses = 8
 func (p *passkeyProof) advance(ctx context.Context, c *caller, counter uint32, event *Event) error {
 	use := sha256.Sum256([]byte(p.stamp.Signature)) // of the whole stamp
 	err := p.engine.Store.Update(ctx, c.home, func(tx *store.Tx) error {
+		event.Warning = "" // of an attempt that did not count
 		who, err := p.identify(tx)
 		if err != nil {
 			return err
