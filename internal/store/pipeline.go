@@ -93,8 +93,8 @@ type place struct {
 	waits bool
 }
 
-// newPlace is outside of the pipeline, unless a change is on its way: what does not
-// follow that is refused.
+// newPlace is outside of the pipeline, unless a change is on its way, or was lately:
+// what does not follow that is refused.
 func (s *Store) newPlace(org string) *place {
 	p := &place{store: s, org: org}
 	s.pipelines.mu.Lock()
@@ -228,9 +228,9 @@ func (l *pipeline) base(ctx context.Context, wait bool) (base, error) {
 	}
 }
 
-// checkFailures ends an attempt on a state after whose beginning a commit may have
-// failed. It may be made all the same, and what it wrote was neither on its way any more nor in
-// the database when it was read. It is called when all was read.
+// checkFailures ends an attempt during which a commit may have failed. That commit may
+// be made all the same; then what it wrote was neither on its way any more nor in the
+// database when this attempt read it. It is called when all was read.
 func (tx *Tx) checkFailures() error {
 	if tx.base == nil {
 		return nil
@@ -250,9 +250,9 @@ func (tx *Tx) checkFailures() error {
 // and do the same. So it only commits then, and the rest of its work has not held up
 // those behind it.
 //
-// What it reads may already be of a later state than that on which it runs, because what is on
-// its way is looked up in one place ([pipeline.items]). Such a state has noted before
-// what it changes, so that this counts as changed too.
+// What it reads may already be of a later state than that on which it runs, because
+// what is on its way is looked up in one place ([pipeline.items]). Such a state has noted
+// before what it changes, so that this counts as changed too.
 
 // maxMissed is for how many transactions it is not tried to run ahead after it was
 // in vain once: what always changes the same rows would do everything twice.
