@@ -56,6 +56,7 @@ type pendingState struct {
 	head     []byte // as it is stored
 	changes  []Change
 	request  *recordedRequest
+	failures int           // of the pipeline when it was queued
 	done     chan struct{} // closed when it is known whether it failed
 	failed   bool
 }
@@ -160,7 +161,7 @@ func (p *place) begin(ctx context.Context) (*Tx, error) {
 		if err != nil {
 			return nil, err
 		}
-		if base.state != nil {
+		if base != nil {
 			return p.newTx(ctx, base), nil
 		}
 	}
@@ -173,9 +174,9 @@ func (p *place) begin(ctx context.Context) (*Tx, error) {
 	return tx, nil
 }
 
-func (p *place) newTx(ctx context.Context, on base) *Tx {
-	tx := p.store.newTxOn(ctx, p.org, on.state.snapshot)
-	tx.place, tx.base, tx.failures = p, on.state, on.failures
+func (p *place) newTx(ctx context.Context, base *pendingState) *Tx {
+	tx := p.store.newTxOn(ctx, p.org, base.snapshot)
+	tx.place, tx.base = p, base
 	return tx
 }
 
@@ -199,21 +200,15 @@ func (p *place) pass() {
 	}
 }
 
-// base is a state to run on; nil: what is committed.
-type base struct {
-	state    *pendingState
-	failures int // of the pipeline up to then
-}
-
-// base is what to run on. After a failure, and for a transaction that needs it, that
-// is what is committed when nothing is on its way any more.
-func (l *pipeline) base(ctx context.Context, wait bool) (base, error) {
+// base is the state to run on; nil: what is committed. After a failure, and for a
+// transaction that needs it, that is when nothing is on its way any more.
+func (l *pipeline) base(ctx context.Context, wait bool) (*pendingState, error) {
 	for {
 		l.mu.Lock()
-		on := base{l.newest, l.failures}
-		if on.state == nil || !l.broken && !wait {
+		newest := l.newest
+		if newest == nil || !l.broken && !wait {
 			l.mu.Unlock()
-			return on, nil
+			return newest, nil
 		}
 		if l.settled == nil {
 			l.settled = make(chan struct{})
@@ -223,14 +218,15 @@ func (l *pipeline) base(ctx context.Context, wait bool) (base, error) {
 		select {
 		case <-settled:
 		case <-ctx.Done():
-			return base{}, ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
 }
 
 // checkFailures ends an attempt during which a commit may have failed. That commit may
 // be made all the same; then what it wrote was neither on its way any more nor in the
-// database when this attempt read it. It is called when all was read.
+// database when this attempt read it. It is called when all was read. Nothing runs on
+// a state after whose queueing a commit failed, so that the state has the number.
 func (tx *Tx) checkFailures() error {
 	if tx.base == nil {
 		return nil
@@ -238,7 +234,7 @@ func (tx *Tx) checkFailures() error {
 	l := tx.base.line
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.failures != tx.failures {
+	if l.failures != tx.base.failures {
 		return errStale
 	}
 	return nil
@@ -261,7 +257,7 @@ const maxMissed = 16
 // ahead runs fn before the turn of the transaction has come; nil: that was in vain,
 // or it is its turn.
 func (p *place) ahead(ctx context.Context, fn func(*Tx) error) *Tx {
-	if p.line == nil || p.waits || p.org == instanceOrg {
+	if p.line == nil || p.waits || p.org == instanceOrg { // many of whose rows no version guards
 		return nil
 	}
 	select {
@@ -270,11 +266,11 @@ func (p *place) ahead(ctx context.Context, fn func(*Tx) error) *Tx {
 		return nil
 	default:
 	}
-	on := p.line.toRunAheadOn()
-	if on.state == nil {
+	base := p.line.toRunAheadOn()
+	if base == nil {
 		return nil
 	}
-	tx := p.newTx(ctx, on)
+	tx := p.newTx(ctx, base)
 	tx.ahead, tx.noted = true, true
 	err := fn(tx)
 	if errors.Is(err, errStale) {
@@ -288,17 +284,17 @@ func (p *place) ahead(ctx context.Context, fn func(*Tx) error) *Tx {
 
 // toRunAheadOn is the newest state that is on its way; nil: there is none, or it is
 // not worth trying.
-func (l *pipeline) toRunAheadOn() base {
+func (l *pipeline) toRunAheadOn() *pendingState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.inTurn > 0 {
 		l.inTurn--
-		return base{}
+		return nil
 	}
 	if l.broken {
-		return base{}
+		return nil
 	}
-	return base{l.newest, l.failures}
+	return l.newest
 }
 
 func (l *pipeline) missed() {
@@ -316,7 +312,7 @@ func (tx *Tx) moveTo(turn *Tx) bool {
 		tx.place.line.missed()
 		return false
 	}
-	tx.version, tx.snapshot, tx.base, tx.failures = turn.version, turn.snapshot, turn.base, turn.failures
+	tx.version, tx.snapshot, tx.base = turn.version, turn.snapshot, turn.base
 	if tx.own != nil {
 		tx.own.base = turn.base
 	}
@@ -353,6 +349,7 @@ func (tx *Tx) queued(c *Commit, made *snapshot) *pendingState {
 	state := &pendingState{line: l, snapshot: made, done: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	state.failures = l.failures
 	for _, ch := range c.Changes {
 		if ch.Org != "" {
 			continue // of another organization

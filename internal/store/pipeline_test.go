@@ -44,6 +44,20 @@ func (d *gatedDriver) Commit(ctx context.Context, c *store.Commit) error {
 	return d.Driver.Commit(ctx, c)
 }
 
+// decide lets each of steps decide on one of the next commits, and the last one on all
+// after it, until the test has called what it returns.
+func (d *gatedDriver) decide(steps ...func(ctx context.Context, c *store.Commit) error) (end func()) {
+	var commits atomic.Int64
+	gate := func(ctx context.Context, c *store.Commit) error {
+		return steps[min(int(commits.Add(1)), len(steps))-1](ctx, c)
+	}
+	d.commit.Store(&gate)
+	return func() { d.commit.Store(nil) }
+}
+
+// conflicts refuses a commit, so that its transaction stands in the pipeline.
+func conflicts(context.Context, *store.Commit) error { return store.ErrConflict }
+
 // queued tells the transaction of a commit that it is queued, and returns what is left
 // of it.
 func queued(c *store.Commit) *store.Commit {
@@ -170,21 +184,12 @@ func TestPipelineRestsOnWhatCameAbout(t *testing.T) {
 			t.Run(outcomeName+"/"+followerName, func(t *testing.T) {
 				eachGated(t, func(t *testing.T, s *store.Store, d *gatedDriver, org string, notes func(*store.Tx) table) {
 					isQueued, release, ran := make(chan struct{}), make(chan struct{}), make(chan struct{})
-					var commits atomic.Int64
-					gate := func(ctx context.Context, c *store.Commit) error {
-						switch commits.Add(1) {
-						case 1: // so that it stands in the pipeline
-							return store.ErrConflict
-						case 2:
-							c = queued(c)
-							close(isQueued)
-							<-release
-							return outcome.commit(ctx, d.Driver, c)
-						}
-						return d.Driver.Commit(ctx, c)
-					}
-					d.commit.Store(&gate)
-					defer d.commit.Store(nil)
+					defer d.decide(conflicts, func(ctx context.Context, c *store.Commit) error {
+						c = queued(c)
+						close(isQueued)
+						<-release
+						return outcome.commit(ctx, d.Driver, c)
+					}, d.Driver.Commit)()
 					var wait sync.WaitGroup
 					var first, second error
 					var released atomic.Bool
@@ -241,29 +246,22 @@ func TestPipelineInDoubt(t *testing.T) {
 				goesAway, isWritten, written := make(chan struct{}), make(chan struct{}), make(chan struct{})
 				queuedFirst, queuedSecond := make(chan struct{}), make(chan struct{})
 				var first *store.Commit
-				var commits atomic.Int64
-				gate := func(ctx context.Context, c *store.Commit) error {
-					switch commits.Add(1) {
-					case 1: // so that it stands in the pipeline
-						return store.ErrConflict
-					case 2:
-						first = queued(c)
-						close(queuedFirst)
-						<-goesAway
-						return context.Canceled
-					case 3: // the writer has it together with the first
-						c = queued(c)
-						close(queuedSecond)
-						<-isWritten
-						defer close(written)
-						return errors.Join(d.Driver.Commit(context.WithoutCancel(ctx), first), d.Driver.Commit(ctx, c))
-					}
+				defer d.decide(conflicts, func(_ context.Context, c *store.Commit) error {
+					first = queued(c)
+					close(queuedFirst)
+					<-goesAway
+					return context.Canceled
+				}, func(ctx context.Context, c *store.Commit) error { // the writer has it together with the first
+					c = queued(c)
+					close(queuedSecond)
+					<-isWritten
+					defer close(written)
+					return errors.Join(d.Driver.Commit(context.WithoutCancel(ctx), first), d.Driver.Commit(ctx, c))
+				}, func(ctx context.Context, c *store.Commit) error {
 					c = queued(c)
 					<-written
 					return d.Driver.Commit(ctx, c)
-				}
-				d.commit.Store(&gate)
-				defer d.commit.Store(nil)
+				})()
 				var wait sync.WaitGroup
 				gone := make(chan struct{})
 				wait.Go(func() {
@@ -328,8 +326,7 @@ func wantOne(list []*note, err error) error {
 func TestPipelineFails(t *testing.T) {
 	eachGated(t, func(t *testing.T, s *store.Store, d *gatedDriver, org string, notes func(*store.Tx) store.Table[note]) {
 		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error { return notes(tx).Insert(&note{ID: "log", Name: "log"}) }))
-		gate := failAtRandom(d)
-		d.commit.Store(&gate)
+		end := d.decide(failAtRandom(d))
 		const writers, rounds = 12, 10
 		var mu sync.Mutex
 		outcomes := map[string]error{} // by token
@@ -359,7 +356,7 @@ func TestPipelineFails(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		d.commit.Store(nil)
+		end()
 		must(t, s.View(t.Context(), org, func(tx *store.Tx) error {
 			log, err := notes(tx).Get("log")
 			must(t, err)
@@ -394,10 +391,9 @@ func TestAhead(t *testing.T) {
 	for name, failing := range map[string]bool{"all succeed": false, "some fail": true} {
 		t.Run(name, func(t *testing.T) {
 			eachGated(t, func(t *testing.T, s *store.Store, d *gatedDriver, org string, notes func(*store.Tx) store.Table[note]) {
+				end := func() {}
 				if failing {
-					gate := failAtRandom(d)
-					d.commit.Store(&gate)
-					defer d.commit.Store(nil)
+					end = d.decide(failAtRandom(d))
 				}
 				const writers, rounds = 16, 24
 				var mu sync.Mutex
@@ -421,7 +417,7 @@ func TestAhead(t *testing.T) {
 					})
 				}
 				wait.Wait()
-				d.commit.Store(nil)
+				end()
 				must(t, s.View(t.Context(), org, func(tx *store.Tx) error {
 					all = slices.DeleteFunc(all, func(one *step) bool {
 						there, err := tx.Ciphertexts().Sealed(one.token)

@@ -166,15 +166,9 @@ func readAll[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
 }
 
 func read[T any](tx *Tx, kind *Kind[T]) (*residents[T], error) {
-	var items []storedRow
-	if !tx.creates {
-		r, err := tx.rows()
-		if err != nil {
-			return nil, err
-		}
-		if items, err = r.scan(tx.ctx, kind.Name, Range{}); err != nil {
-			return nil, err
-		}
+	items, err := tx.scanUnnoted(kind.Name, Range{})
+	if err != nil {
+		return nil, err
 	}
 	all := &residents[T]{
 		kind: kind, byID: make(map[string]*T, len(items)), unique: map[string]map[string]string{},

@@ -23,7 +23,6 @@ type Tx struct {
 	snapshot *snapshot
 	place    *place        // in the pipeline; nil: of a transaction that only reads
 	base     *pendingState // on which it runs; nil: on what is committed
-	failures int           // of the pipeline when it began to run on it
 	ahead    bool          // it runs before its turn: see [place.ahead]
 	tables   map[string]anyWrites
 	sealed   map[string][]byte // by name; nil when removed
@@ -323,6 +322,11 @@ func (tx *Tx) get(kind, id string) ([]byte, error) {
 // scan reads items of the organization. The body of one that is not ours is nil.
 func (tx *Tx) scan(kind string, in Range) ([]storedRow, error) {
 	tx.noteUncachedRead(anyOf(kind))
+	return tx.scanUnnoted(kind, in)
+}
+
+// scanUnnoted is scan for [readAll], which checks the version itself.
+func (tx *Tx) scanUnnoted(kind string, in Range) ([]storedRow, error) {
 	if tx.creates {
 		return nil, nil
 	}
