@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -79,7 +80,7 @@ func TestAdoptionKilled(t *testing.T) {
 }
 
 // asEarlier brings a database to the form of a version that marked no rows and
-// had no state file.
+// had no state file and no log.
 func asEarlier(t *testing.T, path, state string) {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), path, sqlite.Config{})
@@ -88,6 +89,14 @@ func asEarlier(t *testing.T, path, state string) {
 	}
 	storetest.Unmark(t, db)
 	if err := errors.Join(db.Close(), os.Remove(state)); err != nil {
+		t.Fatal(err)
+	}
+	file, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.ExecContext(t.Context(), "DELETE FROM log_entries")
+	if err := errors.Join(err, file.Close()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -54,14 +54,20 @@ func adopt(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logg
 		}
 		return err
 	})
-	if err != nil {
+	marked := errors.Is(err, store.ErrAdopted)
+	if err != nil && !marked {
 		return done, err
 	}
-	keys, err := OpenKeys(ctx, s, c, log)
-	if err != nil {
-		return done, err
+	// Also if they were marked before: an adoption that was ended after its last
+	// row did not come as far as the state.
+	keys, openErr := OpenKeys(ctx, s, c, log)
+	if openErr != nil {
+		return done, openErr
 	}
 	defer keys.Close()
+	if marked {
+		return done, err
+	}
 	return done, note(ctx, s, store.Note{Installation: keys.Installation, Kind: store.LogAdopted, Status: describe(done)})
 }
 

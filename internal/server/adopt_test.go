@@ -64,8 +64,14 @@ func TestAdoption(t *testing.T) {
 		if err != nil || done.Organizations != 1 || done.Rows == 0 || done.Activities < 5 || heard == 0 {
 			t.Fatalf("adopting: %+v, %d, %v", done, heard, err)
 		}
+		if err := os.Remove(server.StateFile(c)); err != nil { // as if it had been ended before
+			t.Fatal(err)
+		}
 		if _, err := server.Adopt(t.Context(), c, quiet, nil); !errors.Is(err, store.ErrAdopted) {
 			t.Errorf("once more: %v", err)
+		}
+		if server.StateFile(c) == "" {
+			t.Error("it is not remembered that the rows are marked")
 		}
 
 		s = servertest.StartWith(t, url, config.Default(), source("old"), "")
