@@ -5,10 +5,12 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
 	"latchkey/internal/domain"
+	"latchkey/internal/ids"
 	"latchkey/internal/jsonwrite"
 	"latchkey/internal/keys/vault"
 )
@@ -39,7 +41,8 @@ type Tx struct {
 	// priors are the marks of the rows that were read one by one, by kind and id;
 	// nil for one that is not there.
 	priors   map[[2]string]*vault.RowMark
-	nextHead *head // what the commit writes, if it raises the version
+	newIDs   map[string]bool // see [Tx.NewID]
+	nextHead *head           // what the commit writes, if it raises the version
 	// logged and digests are what the log says of the activity.
 	logged  *domain.Activity
 	digests LogDigests
@@ -71,6 +74,23 @@ func (tx *Tx) Discard() {
 	tx.activity, tx.replaces, tx.logged = nil, false, nil
 	tx.created, tx.outside, tx.notes, tx.duringCommit = nil, nil, nil, nil
 	tx.endTallies(false)
+}
+
+// NewID makes an id for something that the transaction creates. It is random, so that
+// nothing is there under it: the database is not asked.
+func (tx *Tx) NewID() string {
+	id := ids.New()
+	if tx.newIDs == nil {
+		tx.newIDs = map[string]bool{}
+	}
+	tx.newIDs[id] = true
+	return id
+}
+
+// isNew reports whether an item is named after an id that this transaction made: by
+// it alone, or by what it is and then the id, as ciphertexts are.
+func (tx *Tx) isNew(item string) bool {
+	return tx.newIDs[item[strings.LastIndexByte(item, '/')+1:]]
 }
 
 // DuringCommit leaves fn to be called while the commit is made durable. fn needs
@@ -304,9 +324,11 @@ func (tx *Tx) get(kind, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	row, err := r.get(tx.ctx, kind, id)
-	if err != nil {
-		return nil, err
+	var row *storedRow
+	if !tx.isNew(id) {
+		if row, err = r.get(tx.ctx, kind, id); err != nil {
+			return nil, err
+		}
 	}
 	if tx.priors == nil {
 		tx.priors = map[[2]string]*vault.RowMark{}

@@ -14,6 +14,7 @@ import (
 	"latchkey/internal/fault"
 	"latchkey/internal/ids"
 	"latchkey/internal/store"
+	"latchkey/internal/store/storetest"
 )
 
 // TestConflict lets many add one to the same record: none is lost.
@@ -217,4 +218,63 @@ func TestDuringCommit(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestNewID: what a transaction creates under an id that it made is not looked for in
+// the database, and is there for the transactions after it.
+func TestNewID(t *testing.T) {
+	eachDriver(t, func(t *testing.T, _ *store.Store, driver store.Driver, org string) {
+		asked := &gets{Driver: driver}
+		s := storetest.Store(t, asked)
+		create := func(tx *store.Tx, id string) error {
+			if there, err := tx.Ciphertexts().Sealed("key/" + id); err != nil || there != nil {
+				t.Errorf("before: %q, %v", there, err)
+			}
+			if err := tx.Ciphertexts().Seal("key/"+id, []byte("text")); err != nil {
+				return err
+			}
+			return tx.WalletAccounts().Insert(&domain.WalletAccount{ID: id, WalletID: "w", Name: id, Derived: id, Address: id})
+		}
+		var made, given string
+		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
+			made, given = tx.NewID(), ids.New()
+			return errors.Join(create(tx, made), create(tx, given))
+		}))
+		if n, m := asked.of(made), asked.of(given); n != 0 || m != 2 {
+			t.Errorf("asked %d times for what it made, %d times for what it was given", n, m)
+		}
+		must(t, s.Update(t.Context(), org, func(tx *store.Tx) error {
+			if got, err := tx.Ciphertexts().Sealed("key/" + made); err != nil || string(got) != "text" {
+				t.Errorf("after: %q, %v", got, err)
+			}
+			wantCode(t, tx.WalletAccounts().Insert(&domain.WalletAccount{ID: made, WalletID: "w", Name: "again"}), fault.AlreadyExists)
+			return tx.WalletAccounts().Delete(made)
+		}))
+	})
+}
+
+// gets is a driver that counts what single items it is asked for.
+type gets struct {
+	store.Driver
+	mu    sync.Mutex
+	items []string
+}
+
+func (g *gets) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
+	g.mu.Lock()
+	g.items = append(g.items, id)
+	g.mu.Unlock()
+	return g.Driver.Get(ctx, org, kind, id)
+}
+
+// of is how often it was asked for items that are named after an id.
+func (g *gets) of(id string) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, item := range g.items {
+		if item == id || item == "key/"+id {
+			n++
+		}
+	}
+	return n
 }

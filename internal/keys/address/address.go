@@ -23,18 +23,26 @@ import (
 // Of returns the address of a public key. The key is a compressed point (33
 // bytes, SEC1) on secp256k1, or the 32 bytes of RFC 8032 on Ed25519.
 func Of(f Format, c curve.KeyCurve, publicKey []byte) (string, error) {
+	text, _, err := WithFull(f, c, publicKey)
+	return text, err
+}
+
+// WithFull is [Of], and also returns the key with both coordinates, which had to be
+// found for the address: see [curve.Uncompressed].
+func WithFull(f Format, c curve.KeyCurve, publicKey []byte) (text string, full []byte, err error) {
 	r, known := find(f)
 	if !known {
-		return "", fmt.Errorf("address format %.60q is not supported: use one that begins with %s, such as %s", f, prefix, Ethereum)
+		return "", nil, fmt.Errorf("address format %.60q is not supported: use one that begins with %s, such as %s", f, prefix, Ethereum)
 	}
 	if !slices.Contains(r.curves, c) {
-		return "", fmt.Errorf("%s does not go with the curve %.40q: use %s", f, c, join(r.curves))
+		return "", nil, fmt.Errorf("%s does not go with the curve %.40q: use %s", f, c, join(r.curves))
 	}
 	k, err := parse(c, publicKey)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return r.encode(k)
+	text, err = r.encode(k)
+	return text, k.full(), err
 }
 
 // All is every address that the key has, one for each format of its curve; nil

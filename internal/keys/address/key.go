@@ -53,10 +53,16 @@ func sized(raw []byte, size int, what string) error {
 	return nil
 }
 
-// uncompressedHex is 04, X and Y (SEC1 section 2.3.3), without a prefix.
-func uncompressedHex(k key) (string, error) {
-	return hex.EncodeToString(k.point.SerializeUncompressed()), nil
+// full is 04, X and Y (SEC1 section 2.3.3), or the only form that there is.
+func (k key) full() []byte {
+	if k.point == nil {
+		return k.raw
+	}
+	return k.point.SerializeUncompressed()
 }
+
+// uncompressedHex has no prefix.
+func uncompressedHex(k key) (string, error) { return hex.EncodeToString(k.full()), nil }
 
 // compressedHex is the key as it is, on either curve. An Ed25519 key gets no
 // prefix byte.

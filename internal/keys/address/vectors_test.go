@@ -1,6 +1,7 @@
 package address
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 	"testing"
@@ -68,9 +69,9 @@ func TestVectors(t *testing.T) {
 			if r.UncompressedHex == "" {
 				continue
 			}
-			got, err := Of(Uncompressed, r.Curve, unhex(t, r.PublicKeyHex))
-			if err != nil || got != r.UncompressedHex {
-				t.Errorf("%s: got %s and %v, want %s", r.Label, got, err, r.UncompressedHex)
+			got, full, err := WithFull(Uncompressed, r.Curve, unhex(t, r.PublicKeyHex))
+			if err != nil || got != r.UncompressedHex || hex.EncodeToString(full) != got {
+				t.Errorf("%s: got %s, %x and %v, want %s", r.Label, got, full, err, r.UncompressedHex)
 			}
 		}
 	})

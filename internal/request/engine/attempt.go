@@ -14,7 +14,6 @@ import (
 
 	"latchkey/internal/domain"
 	"latchkey/internal/fault"
-	"latchkey/internal/ids"
 	"latchkey/internal/policy"
 	"latchkey/internal/policy/fact"
 	"latchkey/internal/request/activity"
@@ -319,7 +318,7 @@ func (t *attempt) execute(a *domain.Activity, intent *activity.Intent, ruling *d
 			return nil, err
 		}
 	}
-	newID := ids.New
+	newID := t.tx.NewID
 	if t.newID != nil {
 		newID = t.newID
 	}

@@ -123,10 +123,7 @@ func derive(params AccountParams, key func(derivation.Path) ([]byte, error)) (*d
 	if d.publicKey, err = key(d.path); err != nil {
 		return nil, err
 	}
-	if d.full, err = curve.Uncompressed(params.Curve, d.publicKey); err != nil {
-		return nil, err
-	}
-	d.address, err = address.Of(params.AddressFormat, params.Curve, d.publicKey)
+	d.address, d.full, err = address.WithFull(params.AddressFormat, params.Curve, d.publicKey)
 	return d, err
 }
 
