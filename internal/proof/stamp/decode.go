@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -50,11 +51,15 @@ func fromBase64(text string) ([]byte, error) {
 
 func toBase64(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
 // members reads a JSON object's named members, all of which must be there and
 // strings. Repeated names are refused. Other members are refused too, unless
 // open, which skips them.
 func members(text []byte, open bool, names ...string) (map[string]string, error) {
-	dec := jsontext.NewDecoder(bytes.NewReader(text))
+	dec := decoders.Get().(*jsontext.Decoder)
+	defer decoders.Put(dec)
+	dec.Reset(bytes.NewBuffer(text))
 	if kind := dec.PeekKind(); kind != jsontext.KindBeginObject && kind != jsontext.KindInvalid {
 		return nil, fmt.Errorf("it is not a JSON object with the members %s", strings.Join(names, ", "))
 	}
