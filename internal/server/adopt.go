@@ -49,26 +49,44 @@ func adopt(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logg
 		if err == nil {
 			done, err = s.Adopt(ctx, o.vault, progress)
 		}
+		marked := errors.Is(err, store.ErrAdopted)
+		if err != nil && !marked {
+			return err
+		}
+		if endErr := endAdoption(ctx, s, c, log, o, done, marked); endErr != nil {
+			return endErr
+		}
 		if err == nil {
 			o.close()
 		}
 		return err
 	})
-	marked := errors.Is(err, store.ErrAdopted)
-	if err != nil && !marked {
-		return done, err
+	return done, err
+}
+
+// endAdoption says in the log that the rows were marked, and remembers it outside of
+// the database. If they were marked already, it does what an adoption left undone
+// that was killed after its last row. The vault is the one that is open: some master
+// keys can be read only once.
+func endAdoption(
+	ctx context.Context, s *store.Store, c *config.Config, log *slog.Logger, o openedVault, done store.Adoption, marked bool,
+) error {
+	keys := KeyServices{Vault: o.vault, Seal: o.seal}
+	rows, _, err := keys.load(ctx, s, c)
+	if err != nil {
+		return err
 	}
-	// Also if they were marked before: an adoption that was ended after its last
-	// row did not come as far as the state.
-	keys, openErr := OpenKeys(ctx, s, c, log)
-	if openErr != nil {
-		return done, openErr
-	}
-	defer keys.Close()
+	status := describe(done)
 	if marked {
-		return done, err
+		status = "the rows were marked already"
 	}
-	return done, note(ctx, s, store.Note{Installation: keys.Installation, Kind: store.LogAdopted, Status: describe(done)})
+	if !marked || StateFile(c) == "" {
+		if err := note(ctx, s, store.Note{Installation: keys.Installation, Kind: store.LogAdopted, Status: status}); err != nil {
+			return err
+		}
+	}
+	_, err = openState(c, rows, keys.Installation, !marked, log)
+	return err
 }
 
 func describe(a store.Adoption) string {

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -64,14 +65,8 @@ func TestAdoption(t *testing.T) {
 		if err != nil || done.Organizations != 1 || done.Rows == 0 || done.Activities < 5 || heard == 0 {
 			t.Fatalf("adopting: %+v, %d, %v", done, heard, err)
 		}
-		if err := os.Remove(server.StateFile(c)); err != nil { // as if it had been ended before
-			t.Fatal(err)
-		}
 		if _, err := server.Adopt(t.Context(), c, quiet, nil); !errors.Is(err, store.ErrAdopted) {
 			t.Errorf("once more: %v", err)
-		}
-		if server.StateFile(c) == "" {
-			t.Error("it is not remembered that the rows are marked")
 		}
 
 		s = servertest.StartWith(t, url, config.Default(), source("old"), "")
@@ -112,6 +107,51 @@ func TestAdoption(t *testing.T) {
 		}
 		s.Stop(t)
 	})
+}
+
+// TestAdoptionAgain: an adoption that was killed after its last row is ended by the
+// next, with a master key that can be read only once; the log has both.
+func TestAdoptionAgain(t *testing.T) {
+	c := &config.Config{Store: servertest.SQLite(t), MasterKey: "env:LATCHKEY_TEST_MASTER_KEY"}
+	c.Log.State = filepath.Join(t.TempDir(), "state.json")
+	adopt := func() error {
+		t.Setenv("LATCHKEY_TEST_MASTER_KEY", strings.Repeat("4a", 32))
+		_, err := server.Adopt(t.Context(), c, quiet, func(store.Adoption) {})
+		return err
+	}
+	wantNotes := func(want int) {
+		t.Helper()
+		db, err := sql.Open("sqlite", strings.TrimPrefix(c.Store, "sqlite:"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		var n int
+		err = db.QueryRowContext(t.Context(), "SELECT count(*) FROM log_entries WHERE instr(body, ?) > 0", []byte(store.LogAdopted)).Scan(&n)
+		if err != nil || n != want {
+			t.Errorf("%d notes, not %d (%v)", n, want, err)
+		}
+	}
+	t.Setenv("LATCHKEY_TEST_MASTER_KEY", strings.Repeat("4a", 32))
+	if err := openOnce(t, c); err != nil {
+		t.Fatal(err)
+	}
+	asEarlier(t, c)
+	if err := adopt(); err != nil || server.StateFile(c) == "" {
+		t.Fatalf("%v; the state file is %q", err, server.StateFile(c))
+	}
+	wantNotes(1)
+	if err := adopt(); !errors.Is(err, store.ErrAdopted) {
+		t.Errorf("once more: %v", err)
+	}
+	wantNotes(1)
+	if err := os.Remove(c.Log.State); err != nil { // as if it had been killed before
+		t.Fatal(err)
+	}
+	if err := adopt(); !errors.Is(err, store.ErrAdopted) || server.StateFile(c) == "" {
+		t.Errorf("after a kill: %v; the state file is %q", err, server.StateFile(c))
+	}
+	wantNotes(2)
 }
 
 // TestOldCopy: what was adopted once is not taken without its marks again, nor

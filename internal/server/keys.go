@@ -74,9 +74,17 @@ func (keys *KeyServices) Close() {
 }
 
 func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Config, log *slog.Logger) error {
-	var rows *vault.RowKeys
-	var begins bool
-	err := s.Bootstrap(ctx, func(sealed store.Ciphertexts, isNew bool) (_ *vault.RowKeys, err error) {
+	rows, begins, err := keys.load(ctx, s, c)
+	if err != nil {
+		return err
+	}
+	keys.State, err = openState(c, rows, keys.Installation, begins, log)
+	return err
+}
+
+// load opens everything but the state. It says whether the database is new.
+func (keys *KeyServices) load(ctx context.Context, s *store.Store, c *config.Config) (rows *vault.RowKeys, begins bool, err error) {
+	err = s.Bootstrap(ctx, func(sealed store.Ciphertexts, isNew bool) (_ *vault.RowKeys, err error) {
 		begins = isNew
 		if rows, err = keys.Vault.LoadRowKeys(sealed); err != nil || rows != nil {
 			return rows, err
@@ -91,7 +99,7 @@ func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Con
 		return rows, err
 	})
 	if err != nil {
-		return err
+		return nil, false, err
 	}
 	installation := ids.New()
 	if seed := c.Dev.Seed; seed.Given() {
@@ -119,11 +127,7 @@ func (keys *KeyServices) open(ctx context.Context, s *store.Store, c *config.Con
 		}
 		return keys.openLog(tx, known, c.Log.Origin)
 	})
-	if err != nil {
-		return err
-	}
-	keys.State, err = openState(c, rows, keys.Installation, begins, log)
-	return err
+	return rows, begins, err
 }
 
 // openedVault is a vault, with the seal that its master key came from, if it did.
