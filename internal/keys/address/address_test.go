@@ -1,6 +1,7 @@
 package address
 
 import (
+	"bytes"
 	"encoding/hex"
 	"slices"
 	"strings"
@@ -232,9 +233,12 @@ func TestAll(t *testing.T) {
 		var want []string
 		for _, f := range Formats() {
 			if slices.Contains(f.Curves(), c) {
-				text, err := Of(f, c, raw)
+				text, full, err := WithFull(f, c, raw)
 				if err != nil {
 					t.Fatal(err)
+				}
+				if same, err := curve.Uncompressed(c, raw); err != nil || !bytes.Equal(full, same) {
+					t.Errorf("%s: the key is %x in full, not %x (%v)", f, full, same, err)
 				}
 				want = append(want, text)
 			}
