@@ -11,11 +11,19 @@ type Views interface {
 	View(ctx context.Context, org string, fn func(*Tx) error) error
 }
 
-// errNotAtHand says that this process knows nothing of an organization.
-var errNotAtHand = errors.New("store: no version of the organization is known")
+// Changes are views and changes of organizations: those of a [Store], or what
+// [Store.Write] hands out.
+type Changes interface {
+	Views
+	Update(ctx context.Context, org string, fn func(*Tx) error) error
+}
 
-// maxAtHand is how often [Store.Read] tries the versions that are known. The second
-// time they are those that the database has just named.
+// ErrNotAtHand says that something cannot be done on the versions that this process
+// knows. What [Store.Read] and [Store.Write] run may return it to be run as ever.
+var ErrNotAtHand = errors.New("store: this cannot be done on the versions that are known")
+
+// maxAtHand is how often the versions that are known are tried. The second time they
+// are those that the database has just named.
 const maxAtHand = 2
 
 // Read runs fn, which reads organizations by views, all of them as new as the call.
@@ -31,17 +39,34 @@ const maxAtHand = 2
 // on: then err says so, and nothing that fn found may be used, not even for the
 // log.
 func (s *Store) Read(ctx context.Context, fn func(Views) error) (certain bool, err error) {
+	return s.onVersionsAtHand(ctx, func(c Changes) error { return fn(c) })
+}
+
+// Write is Read for an fn that also changes an organization, once and last. A commit
+// is accepted on the present version only, so that it confirms what fn relied on, and
+// nothing is asked. What commits nothing is confirmed as by Read: a refusal too.
+//
+// Where changes of the organization are on their way, versions that are known would
+// mostly be old ones: there fn runs as ever.
+func (s *Store) Write(ctx context.Context, org string, fn func(Changes) error) (certain bool, err error) {
+	if s.isBusy(org) {
+		return true, fn(s)
+	}
+	return s.onVersionsAtHand(ctx, fn)
+}
+
+func (s *Store) onVersionsAtHand(ctx context.Context, fn func(Changes) error) (certain bool, err error) {
 	if s.driver.Remote() {
 		for range maxAtHand {
 			a := &atHand{store: s}
-			outcome, err := a.read(ctx, fn)
+			outcome, err := a.run(ctx, fn)
 			switch outcome {
 			case confirmed:
 				return true, err
 			case notAnswered:
 				return false, err
 			}
-			if a.missing {
+			if a.impossible {
 				break
 			}
 		}
@@ -61,10 +86,12 @@ const (
 // atHand has views of organizations at the newest versions that this process knows
 // of, which may be old.
 type atHand struct {
-	store   *Store
-	used    []usedSnapshot // few
-	txs     []*Tx
-	missing bool // a view was asked for of which nothing is known
+	store     *Store
+	used      []usedSnapshot // few
+	txs       []*Tx
+	committed bool // on the only version that was used
+	// impossible says that this cannot be done on versions that are known, or not now.
+	impossible bool
 }
 
 type usedSnapshot struct {
@@ -74,14 +101,39 @@ type usedSnapshot struct {
 
 // View implements [Views]. What fn returns rests on a version that is not confirmed.
 func (a *atHand) View(ctx context.Context, org string, fn func(*Tx) error) error {
+	tx, err := a.newTx(ctx, org)
+	if err != nil {
+		return err
+	}
+	return fn(tx)
+}
+
+// Update implements [Changes]. Only the version of the organization itself is
+// confirmed by its commit: what rests on others too is not for here.
+func (a *atHand) Update(ctx context.Context, org string, fn func(*Tx) error) error {
+	tx, err := a.newTx(ctx, org)
+	if err != nil {
+		return err
+	}
+	if len(a.used) > 1 {
+		a.impossible = true
+		return ErrNotAtHand
+	}
+	err = a.store.run(ctx, tx, fn)
+	a.committed = tx.committed
+	return err
+}
+
+func (a *atHand) newTx(ctx context.Context, org string) (*Tx, error) {
 	s := a.snapshot(org)
 	if s == nil {
-		a.missing = true
-		return errNotAtHand
+		a.impossible = true
+		return nil, ErrNotAtHand
 	}
 	tx := a.store.newTxOn(ctx, org, s)
+	tx.atHand = true
 	a.txs = append(a.txs, tx)
-	return fn(tx)
+	return tx, nil
 }
 
 // snapshot is the same one for all views of an organization; nil: there is none.
@@ -98,21 +150,26 @@ func (a *atHand) snapshot(org string) *snapshot {
 	return s
 }
 
-// read runs fn, and asks whether that counts.
-func (a *atHand) read(ctx context.Context, fn func(Views) error) (outcome, error) {
+// run runs fn, and finds out whether that counts.
+func (a *atHand) run(ctx context.Context, fn func(Changes) error) (outcome, error) {
 	err := fn(a)
 	switch {
-	case a.missing:
+	case a.committed:
+	case a.impossible:
+		return refuted, nil
+	case errors.Is(err, ErrNotAtHand), errors.Is(err, ErrConflict), errors.Is(err, ErrRecorded):
+		a.impossible = true
 		return refuted, nil
 	case isDatabaseFailure(err): // asking again would only be to wait again
 		return notAnswered, err
-	}
-	same, problem := a.confirm(ctx)
-	switch {
-	case problem != nil:
-		return notAnswered, problem
-	case !same || errors.Is(err, errStale):
-		return refuted, nil
+	default:
+		same, problem := a.confirm(ctx)
+		switch {
+		case problem != nil:
+			return notAnswered, problem
+		case !same || errors.Is(err, errStale):
+			return refuted, nil
+		}
 	}
 	for _, tx := range a.txs {
 		tx.keepDerived()

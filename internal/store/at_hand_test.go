@@ -235,3 +235,130 @@ func TestReadOfUnknown(t *testing.T) {
 		t.Errorf("an organization of another node: %q, %t, %v", name, certain, err)
 	}
 }
+
+// renameIn renames the organization to what it is called and more.
+func renameIn(tx *store.Tx, more string) error {
+	return tx.Organizations().Edit(tx.Org(), func(o *domain.Organization) error {
+		o.Name += more
+		return nil
+	})
+}
+
+// TestWriteAsksNothing: the commit itself confirms what was read before it; what
+// commits nothing is confirmed by one question.
+func TestWriteAsksNothing(t *testing.T) {
+	here, driver, there, org := twoNodes(t)
+	write := func(refusal error) (name string, certain bool, err error) {
+		driver.asked.Store(0)
+		certain, err = here.Write(t.Context(), org, func(to store.Changes) error {
+			err := to.View(t.Context(), org, func(tx *store.Tx) error {
+				found, err := tx.Organization()
+				if err == nil {
+					name = found.Name
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return to.Update(t.Context(), org, func(tx *store.Tx) error {
+				if refusal != nil {
+					return refusal
+				}
+				return renameIn(tx, "!")
+			})
+		})
+		return name, certain, err
+	}
+	if name, certain, err := write(nil); name != "Test" || !certain || err != nil || driver.asked.Load() != 0 {
+		t.Fatalf("%q, certain: %t, %v, asked %d times", name, certain, err, driver.asked.Load())
+	}
+	if name, _, err := nameAtHand(t, there, org); name != "Test!" || err != nil {
+		t.Fatalf("elsewhere it is %q, %v", name, err)
+	}
+	missing := fault.Missing("not found")
+	if _, certain, err := write(missing); !certain || !errors.Is(err, missing) || driver.asked.Load() != 1 {
+		t.Errorf("a refusal: certain: %t, %v, asked %d times", certain, err, driver.asked.Load())
+	}
+	driver.fail = errors.New("away")
+	if _, certain, err := write(missing); certain || errors.Is(err, missing) {
+		t.Errorf("a refusal that is not confirmed: certain: %t, %v", certain, err)
+	}
+}
+
+// TestWriteOnOldVersion: what was read of a version that is not the present one is
+// neither committed nor an answer.
+func TestWriteOnOldVersion(t *testing.T) {
+	here, _, there, org := twoNodes(t)
+	for _, refuse := range []bool{false, true} {
+		rename(t, there, org, "Renamed")
+		var seen []string
+		certain, err := here.Write(t.Context(), org, func(to store.Changes) error {
+			return to.Update(t.Context(), org, func(tx *store.Tx) error {
+				found, err := tx.Organization()
+				if err != nil {
+					return err
+				}
+				seen = append(seen, found.Name)
+				if refuse && found.Name != "Renamed" {
+					return fault.Missing("it is not renamed")
+				}
+				return renameIn(tx, "!")
+			})
+		})
+		if !certain || err != nil {
+			t.Fatalf("refuse: %t; certain: %t, %v", refuse, certain, err)
+		}
+		if len(seen) < 2 || seen[0] == "Renamed" || seen[len(seen)-1] != "Renamed" {
+			t.Errorf("refuse: %t; it ran on %q", refuse, seen)
+		}
+		if name, _, err := nameAtHand(t, there, org); name != "Renamed!" || err != nil {
+			t.Errorf("refuse: %t; elsewhere it is %q, %v", refuse, name, err)
+		}
+	}
+}
+
+// TestWriteOfTwo: a commit confirms the version of its own organization only, so
+// that what rests on another one too runs as ever.
+func TestWriteOfTwo(t *testing.T) {
+	here, _, there, org := twoNodes(t)
+	parent := newOrganization(t, here)
+	if _, _, err := nameAtHand(t, here, parent); err != nil {
+		t.Fatal(err)
+	}
+	rename(t, there, parent, "Renamed")
+	var seen string
+	certain, err := here.Write(t.Context(), org, func(to store.Changes) error {
+		return to.View(t.Context(), parent, func(home *store.Tx) error {
+			return to.Update(t.Context(), org, func(tx *store.Tx) error {
+				found, err := home.Organization()
+				if err != nil {
+					return err
+				}
+				seen = found.Name
+				return renameIn(tx, "!")
+			})
+		})
+	})
+	if !certain || err != nil || seen != "Renamed" {
+		t.Errorf("certain: %t, %v; the parent was %q", certain, err, seen)
+	}
+}
+
+// TestWriteNotAtHand: who finds that it must not run on what is only assumed runs on
+// what is certain.
+func TestWriteNotAtHand(t *testing.T) {
+	here, driver, _, org := twoNodes(t)
+	driver.asked.Store(0)
+	runs := 0
+	certain, err := here.Write(t.Context(), org, func(to store.Changes) error {
+		runs++
+		if to != store.Changes(here) {
+			return store.ErrNotAtHand
+		}
+		return nil
+	})
+	if !certain || err != nil || runs != 2 || driver.asked.Load() != 0 {
+		t.Errorf("certain: %t, %v; %d runs, asked %d times", certain, err, runs, driver.asked.Load())
+	}
+}

@@ -98,13 +98,18 @@ type place struct {
 // what does not follow that is refused.
 func (s *Store) newPlace(org string) *place {
 	p := &place{store: s, org: org}
-	s.pipelines.mu.Lock()
-	line := s.pipelines.byOrg[org]
-	s.pipelines.mu.Unlock()
-	if line != nil && line.isBusy() {
+	if s.isBusy(org) {
 		p.join()
 	}
 	return p
+}
+
+// isBusy reports whether a change of the organization is on its way, or was lately.
+func (s *Store) isBusy(org string) bool {
+	s.pipelines.mu.Lock()
+	line := s.pipelines.byOrg[org]
+	s.pipelines.mu.Unlock()
+	return line != nil && line.isBusy()
 }
 
 // lately is how long a pipeline in which nothing is on its way is joined by those that

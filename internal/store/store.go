@@ -168,8 +168,7 @@ func (s *Store) commit(ctx context.Context, tx *Tx) error {
 	var failed error
 	var next *snapshot      // of the version that the commit makes
 	var state *pendingState // in which others run on it
-	committed := false
-	defer func() { state.settle(committed) }()
+	defer func() { state.settle(tx.committed) }()
 	commit.During = func() {
 		tx.talliesQueued()
 		next = tx.nextSnapshot(commit)
@@ -180,9 +179,9 @@ func (s *Store) commit(ctx context.Context, tx *Tx) error {
 		return err
 	}
 	err = s.driver.Commit(ctx, commit)
-	committed = err == nil
+	tx.committed = err == nil
 	s.probe.observe(commit, err)
-	if committed {
+	if tx.committed {
 		tx.keepDerived()
 		if next != nil {
 			s.snapshots.add(tx.org, next)
@@ -198,6 +197,9 @@ func (s *Store) Hold(why *fault.Error) { s.held.Store(why) }
 // readResult is the result of a transaction that commits nothing: err, unless it
 // may have read a mixture of two versions; then it has to run again.
 func (s *Store) readResult(ctx context.Context, tx *Tx, err error) error {
+	if tx.atHand {
+		return err // who runs it asks
+	}
 	if tx.base != nil {
 		if problem := tx.base.await(ctx); problem != nil {
 			return problem

@@ -26,6 +26,7 @@ type Tx struct {
 	place    *place        // in the pipeline; nil: of a transaction that only reads
 	base     *pendingState // on which it runs; nil: on what is committed
 	ahead    bool          // it runs before its turn: see [place.ahead]
+	atHand   bool          // its version is not confirmed yet: see [Store.Read]
 	tables   map[string]anyWrites
 	sealed   map[string][]byte // by name; nil when removed
 	activity *ActivityRow
@@ -49,6 +50,7 @@ type Tx struct {
 	notes   []Note // about the installation; see [Tx.Note]
 	// duringCommit is what [Tx.DuringCommit] was given.
 	duringCommit func() error
+	committed    bool                  // what it wrote is in the database
 	made         map[string]derivation // by [Derived], not kept for others yet
 	reads
 }

@@ -154,35 +154,59 @@ func (e *Engine) Submit(ctx context.Context, endpoint *activity.Endpoint, r Requ
 	return e.submit(ctx, endpoint, version, envelope, proof, r)
 }
 
-// submit is [Engine.Submit] once the envelope and the proof are read.
+// submit is [Engine.Submit] once the envelope and the proof are read. What may run
+// several times runs on the versions at hand at first (see [store.Store.Write]).
 func (e *Engine) submit(ctx context.Context, endpoint *activity.Endpoint, version *activity.CompiledOp, envelope *Envelope, proof proof, r Request) (*Reply, error) {
-	caller, err := e.authenticate(ctx, e.Store, proof, envelope.OrganizationID, r, version.Access)
+	submission := &submission{endpoint: endpoint, version: version, envelope: envelope, proof: proof}
+	defer submission.leaveExchanges()
+	if !repeatable(proof) {
+		return e.submitTo(ctx, e.Store, submission, r)
+	}
+	var reply *Reply
+	runs := repeat(r)
+	certain, err := e.Store.Write(ctx, envelope.OrganizationID, func(to store.Changes) (err error) {
+		reply, err = e.submitTo(ctx, to, submission, runs.next())
+		return err
+	})
+	runs.end(certain)
 	if err != nil {
 		return nil, err
 	}
-	if err := caller.authorizeSubmit(version.Access); err != nil {
+	return reply, nil
+}
+
+// submitTo is one run of a request that submits an activity.
+func (e *Engine) submitTo(ctx context.Context, to store.Changes, submission *submission, r Request) (*Reply, error) {
+	access := submission.version.Access
+	caller, err := e.authenticate(ctx, to, submission.proof, submission.envelope.OrganizationID, r, access)
+	if err != nil {
+		return nil, err
+	}
+	if err := caller.authorizeSubmit(access); err != nil {
 		return nil, err
 	}
 	r.Event.OrganizationID = caller.target
-	intent, err := endpoint.Parse(version, envelope.Parameters)
-	if err != nil {
-		return nil, err
+	if submission.intent == nil {
+		if err := submission.parse(r.Body, e.Now()); err != nil {
+			return nil, err
+		}
 	}
-	submission, err := e.newSubmission(caller, envelope, r.Body, intent)
-	if err != nil {
-		return nil, err
+	intent := submission.intent
+	if to != e.Store && (intent.Once || len(intent.Tokens) > 0) {
+		return nil, store.ErrNotAtHand // others are asked, who shall not be for a user who is gone
 	}
+	submission.caller = caller
 	// A token may have expired since the same request was recorded: that one
 	// is still answered.
 	submission.claims, submission.tokenErr = e.verifyTokens(ctx, intent.Tokens)
-	defer submission.leaveExchanges()
 
 	var reply *Reply
 	// Looking the fingerprint up costs a read, and almost no fresh request was
 	// seen before: a commit that finds it taken comes back here.
-	look := !submission.fresh || submission.tokenErr != nil || intent.Once
-	err = e.updateWithHome(ctx, caller, func(home, tx *store.Tx) error {
-		defer func() { look = true }()
+	submission.look = submission.look || !submission.fresh || submission.tokenErr != nil || intent.Once
+	err = updateWithHome(ctx, to, caller, func(home, tx *store.Tx) error {
+		look := submission.look
+		submission.look = true
 		t := &attempt{Engine: e, ctx: ctx, event: r.Event, trace: r.Trace, address: r.Address, newID: r.NewID, home: home, tx: tx, submission: submission}
 		if t.who, err = caller.identify(home); err != nil {
 			return err
@@ -210,12 +234,12 @@ func (e *Engine) submit(ctx context.Context, endpoint *activity.Endpoint, versio
 //
 // A view of the parent is as new as the request: what was acknowledged before
 // the request began is in it.
-func (e *Engine) updateWithHome(ctx context.Context, c *caller, fn func(home, tx *store.Tx) error) error {
+func updateWithHome(ctx context.Context, to store.Changes, c *caller, fn func(home, tx *store.Tx) error) error {
 	if c.home == c.target {
-		return e.Store.Update(ctx, c.target, func(tx *store.Tx) error { return fn(tx, tx) })
+		return to.Update(ctx, c.target, func(tx *store.Tx) error { return fn(tx, tx) })
 	}
-	return e.Store.View(ctx, c.home, func(home *store.Tx) error {
-		return e.Store.Update(ctx, c.target, func(tx *store.Tx) error { return fn(home, tx) })
+	return to.View(ctx, c.home, func(home *store.Tx) error {
+		return to.Update(ctx, c.target, func(tx *store.Tx) error { return fn(home, tx) })
 	})
 }
 

@@ -39,60 +39,23 @@ func openQuestion(q *activity.CompiledQuery, r Request) (question *activity.Ques
 	return question, org, nil
 }
 
-// query is [Engine.Query] once the parameters and the proof are read.
-//
-// An API key and a session are checked without effects and without asking anyone
-// but the store, so that all of it may run on the versions at hand and, if those
-// are not the present ones, once more (see [store.Store.Read]). What a run finds
-// out is in the log only if it counts.
+// query is [Engine.Query] once the parameters and the proof are read. What may run
+// several times runs on the versions at hand at first (see [store.Store.Read]).
 func (e *Engine) query(ctx context.Context, q *activity.CompiledQuery, question *activity.Question, org string, proof proof, r Request) (*Reply, error) {
 	if !repeatable(proof) || len(question.Tokens) > 0 {
 		return e.answerQuery(ctx, e.Store, q, question, org, proof, r)
 	}
 	var reply *Reply
-	var found Event
-	attempt, asked := r, *r.Event
-	attempt.Event, attempt.Admit = &found, admitOnce(r.Admit)
+	runs := repeat(r)
 	certain, err := e.Store.Read(ctx, func(from store.Views) (err error) {
-		found = asked
-		reply, err = e.answerQuery(ctx, from, q, question, org, proof, attempt)
+		reply, err = e.answerQuery(ctx, from, q, question, org, proof, runs.next())
 		return err
 	})
-	if certain {
-		*r.Event = found
-	}
+	runs.end(certain)
 	if err != nil {
 		return nil, err
 	}
 	return reply, nil
-}
-
-// repeatable reports whether a proof can be checked several times.
-func repeatable(p proof) bool {
-	switch p.(type) {
-	case *apiKeyProof, *sessionProof:
-		return true
-	}
-	return false
-}
-
-// admitOnce asks once about a user, however often the request runs: it is one
-// request.
-func admitOnce(admit func(userID string) error) func(userID string) error {
-	if admit == nil {
-		return nil
-	}
-	var admitted string
-	return func(userID string) error {
-		if userID == admitted {
-			return nil
-		}
-		err := admit(userID)
-		if err == nil {
-			admitted = userID
-		}
-		return err
-	}
 }
 
 // answerQuery answers a question on views of the store.

@@ -31,6 +31,31 @@ func TestQueryAsksOnce(t *testing.T) {
 	}
 }
 
+// TestSubmitAsksNothing: a signature that needs nothing but what is in memory is one
+// round trip to the database, which commits it.
+func TestSubmitAsksNothing(t *testing.T) {
+	proxy := pgtest.NewProxy(t, pgtest.URL(t))
+	s := Start(t, proxy.URL, config.Default())
+	key := s.Root.Submit(t, "create_private_keys", m{"privateKeys": []any{m{
+		"privateKeyName": "key", "curve": "CURVE_SECP256K1", "privateKeyTags": []any{}, "addressFormats": []any{},
+	}}}).Get("result", "createPrivateKeysResultV2", "privateKeys", 0, "privateKeyId").Text()
+	payload := m{
+		"signWith": key, "payload": strings.Repeat("ab", 32),
+		"encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP",
+	}
+	s.Root.Submit(t, "sign_raw_payload", payload)
+	// The server itself asks now and then, so the least of many counts.
+	least := int64(1 << 30)
+	for range 50 {
+		before := proxy.Trips.Load()
+		s.Root.Submit(t, "sign_raw_payload", payload)
+		least = min(least, proxy.Trips.Load()-before)
+	}
+	if least != 1 {
+		t.Errorf("a signature was %d round trips", least)
+	}
+}
+
 // TestDeletedKeyElsewhere: a key that one node has deleted is refused by the other
 // from then on, while others ask it; a new key is known there at once.
 func TestDeletedKeyElsewhere(t *testing.T) {
@@ -60,6 +85,7 @@ func TestDeletedKeyElsewhere(t *testing.T) {
 		there.Query(t, "whoami", nil)
 		logged := len(two.Log.String())
 		root.Submit(t, "delete_api_keys", m{"userId": ada.UserID, "apiKeyIds": []any{key}})
+		there.Refused(t, http.StatusUnauthorized, "create_user_tag", m{"userTagName": "mine", "userIds": []any{}})
 		there.Refused(t, http.StatusUnauthorized, "whoami", nil)
 		there.Refused(t, http.StatusUnauthorized, "get_user", m{"userId": ada.UserID})
 		if text := two.Log.String()[logged:]; strings.Contains(text, ada.UserID) {

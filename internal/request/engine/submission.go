@@ -14,6 +14,11 @@ import (
 
 // submission is what a submit request asks for: an intent, at a time.
 type submission struct {
+	endpoint *activity.Endpoint
+	version  *activity.CompiledOp
+	envelope *Envelope
+	proof    proof
+
 	caller      *caller
 	activityID  string // chosen before the first attempt, so that all attempts mean the same activity
 	voteID      string
@@ -24,6 +29,7 @@ type submission struct {
 	claims      map[string]domain.Claims // of the tokens in it
 	tokenErr    error                    // why one of them is invalid
 	fresh       bool
+	look        bool                 // whether it may be recorded already
 	exchanges   map[string]*exchange // that this request has joined
 	leave       []func()             // ends that
 }
@@ -34,19 +40,22 @@ const (
 	maxAhead = 5 * time.Minute
 )
 
-func (e *Engine) newSubmission(caller *caller, envelope *Envelope, body []byte, intent *activity.Intent) (*submission, error) {
-	ms, err := strconv.ParseUint(envelope.TimestampMs, 10, 52)
+// parse reads the intent. It is called once, also if the request runs again.
+func (s *submission) parse(body []byte, now time.Time) error {
+	intent, err := s.endpoint.Parse(s.version, s.envelope.Parameters)
 	if err != nil {
-		return nil, fault.Fields("", []fault.Field{{
+		return err
+	}
+	ms, err := strconv.ParseUint(s.envelope.TimestampMs, 10, 52)
+	if err != nil {
+		return fault.Fields("", []fault.Field{{
 			Path: "timestampMs", Description: "must be the time in milliseconds since the Unix epoch, as a string of digits",
 		}})
 	}
-	c := &submission{
-		caller: caller, activityID: ids.New(), voteID: ids.New(),
-		timestampMs: int64(ms), fingerprint: sha256.Sum256(body), body: body, intent: intent,
-	}
-	c.fresh = c.checkFresh(e.Now()) == nil
-	return c, nil
+	s.activityID, s.voteID = ids.New(), ids.New()
+	s.timestampMs, s.fingerprint, s.body, s.intent = int64(ms), sha256.Sum256(body), body, intent
+	s.fresh = s.checkFresh(now) == nil
+	return nil
 }
 
 // checkFresh refuses a request that is too old or comes from the future.
