@@ -49,7 +49,7 @@ func (s *Store) Read(ctx context.Context, fn func(Views) error) (certain bool, e
 // Where changes of the organization are on their way, versions that are known would
 // mostly be old ones: there fn runs as ever.
 func (s *Store) Write(ctx context.Context, org string, fn func(Changes) error) (certain bool, err error) {
-	if s.isBusy(org) {
+	if s.driver.Remote() && s.isBusy(org) {
 		return true, fn(s)
 	}
 	return s.onVersionsAtHand(ctx, fn)
