@@ -7,7 +7,7 @@
 package jsonwrite
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"encoding"
 	"maps"
 	"reflect"
@@ -24,10 +24,23 @@ import (
 var options = json.JoinOptions(json.Deterministic(true), jsontext.PreserveRawStrings(true))
 
 // Marshal writes members in the order of the Go fields.
-func Marshal(v any) ([]byte, error) { return write(plain, v) }
+func Marshal(v any) ([]byte, error) { return MarshalAfter(0, v) }
 
-// Canonical writes the form of RFC 8785.
-func Canonical(v any) ([]byte, error) { return write(canonical, v) }
+// MarshalAfter is Marshal into the rest of a slice, of which the first bytes are left
+// to the caller.
+func MarshalAfter(room int, v any) (written []byte, err error) {
+	err = write(plain, v, func(text []byte) {
+		written = make([]byte, room+len(text))
+		copy(written[room:], text)
+	})
+	return written, err
+}
+
+// CanonicalSum is the SHA-256 of the form of RFC 8785.
+func CanonicalSum(v any) (sum [sha256.Size]byte, err error) {
+	err = write(canonical, v, func(text []byte) { sum = sha256.Sum256(text) })
+	return sum, err
+}
 
 // appender adds the text of a value.
 type appender func(dst []byte, v reflect.Value) ([]byte, error)
@@ -45,21 +58,23 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // maxKept bounds the buffers that are used again.
 const maxKept = 64 << 10
 
-func write(f *form, v any) ([]byte, error) {
+// write hands the text of a value to use, which must not keep it.
+func write(f *form, v any, use func(text []byte)) error {
 	if v == nil {
-		return []byte("null"), nil
+		use([]byte("null"))
+		return nil
 	}
 	buffer := buffers.Get().(*[]byte)
 	text, err := f.of(reflect.TypeOf(v))((*buffer)[:0], reflect.ValueOf(v))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	written := bytes.Clone(text)
+	use(text)
 	if cap(text) <= maxKept {
 		*buffer = text
 		buffers.Put(buffer)
 	}
-	return written, nil
+	return nil
 }
 
 // of is how values of a type are written.
@@ -178,8 +193,9 @@ func timeOf(v reflect.Value) time.Time {
 
 func (f *form) time(dst []byte, v reflect.Value) ([]byte, error) {
 	t := timeOf(v)
-	if year := t.Year(); year < 0 || year > 9999 || t.Location() != time.UTC {
-		return f.general(dst, v) // which refuses some of them
+	const day = 24 * 60 * 60
+	if _, offset := t.Zone(); t.Year() < 0 || t.Year() > 9999 || offset <= -day || offset >= day {
+		return f.general(dst, v) // which refuses them
 	}
 	return append(t.AppendFormat(append(dst, '"'), time.RFC3339Nano), '"'), nil
 }

@@ -1,6 +1,7 @@
 package jsonwrite_test
 
 import (
+	"crypto/sha256"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -95,7 +96,8 @@ func random(r *rand.Rand, depth int) everything {
 		Exotic: exotic{embedded{text()}, counted{7 + r.IntN(2)}, r.IntN(9), nil},
 	}
 	if r.IntN(2) > 0 {
-		e.Since, e.At = at(), at().In(time.FixedZone("east", 3600))
+		offset := []int{3600, -34_200, 90, 86_399, -86_399}[r.IntN(5)]
+		e.Since, e.At = at(), at().In(time.FixedZone("elsewhere", offset))
 		e.Texts, e.Bytes, e.Exotic.Empty = []string{text(), text()}, []byte(text()), []int{1}
 		e.ByLoud = map[shouting]int{"b": 1, "a": 2}
 	}
@@ -117,6 +119,27 @@ func general(t *testing.T, v any) []byte {
 	return text
 }
 
+// canonical is the text of the form of RFC 8785. Its digest, and the text behind room
+// of the caller's, must fit.
+func canonical(t *testing.T, v any) (text []byte, err error) {
+	t.Helper()
+	text, err = jsonwrite.Canonical(v)
+	sum, failed := jsonwrite.CanonicalSum(v)
+	if (err == nil) != (failed == nil) || err == nil && sum != sha256.Sum256(text) {
+		t.Errorf("the digest of %s (%v) is %x (%v)", text, err, sum, failed)
+	}
+	return text, err
+}
+
+// TestRoom: what is left in front is the caller's, and the text is the same.
+func TestRoom(t *testing.T) {
+	v := random(rand.New(rand.NewPCG(1, 1)), 1)
+	text, err := jsonwrite.MarshalAfter(5, &v)
+	if err != nil || len(text) < 5 || string(text[:5]) != "\x00\x00\x00\x00\x00" || string(text[5:]) != string(general(t, &v)) {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 // TestSame: the text is that of the general encoder.
 func TestSame(t *testing.T) {
 	for seed := range uint64(100) {
@@ -130,7 +153,7 @@ func TestSame(t *testing.T) {
 			if err := (*jsontext.Value)(&want).Canonicalize(); err != nil {
 				t.Fatal(err)
 			}
-			got, err = jsonwrite.Canonical(value)
+			got, err = canonical(t, value)
 			if err != nil || string(got) != string(want) {
 				t.Fatalf("seed %d, canonical %T: %v\ngot  %s\nwant %s", seed, value, err, got, want)
 			}
@@ -145,6 +168,8 @@ func TestRefused(t *testing.T) {
 		"wrong UTF-8 in name":   map[string]int{"\xff": 1},
 		"a number that is none": struct{ A float64 }{math.NaN()},
 		"a year of five digits": struct{ A time.Time }{time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"a zone a day away":     struct{ A time.Time }{time.Unix(0, 0).In(time.FixedZone("far", 86_400))},
+		"a zone a day before":   struct{ A time.Time }{time.Unix(0, 0).In(time.FixedZone("far", -86_400))},
 		"a function":            struct{ A func() }{func() {}},
 		"a name twice": reflect.New(reflect.StructOf([]reflect.StructField{
 			{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"a"`}, {Name: "B", Type: reflect.TypeFor[int](), Tag: `json:"a"`},
@@ -156,7 +181,7 @@ func TestRefused(t *testing.T) {
 		if text, err := jsonwrite.Marshal(v); err == nil {
 			t.Errorf("%s is written as %s", name, text)
 		}
-		if text, err := jsonwrite.Canonical(v); err == nil {
+		if text, err := canonical(t, v); err == nil {
 			t.Errorf("%s is written as %s", name, text)
 		}
 	}
@@ -190,7 +215,7 @@ func FuzzRaw(f *testing.F) {
 		if want.Canonicalize() != nil {
 			return
 		}
-		if got, err := jsonwrite.Canonical(v); err != nil || string(got) != string(want) {
+		if got, err := canonical(t, v); err != nil || string(got) != string(want) {
 			t.Fatalf("canonical: got %s, want %s: %v", got, want, err)
 		}
 	})

@@ -92,15 +92,7 @@ func (c *Catalog) Render(a *domain.Activity, user func(id string) (*domain.User,
 	}
 	view.Intent = object(member{names.IntentKey, a.Intent})
 	if a.Status == domain.StatusCompleted {
-		result := object(member{names.ResultKey, a.Result})
-		view.Result = object(
-			member{names.ResultKey, a.Result},
-			member{"activity", object(
-				member{"type", quote(a.Type)},
-				member{"intent", object(member{nestedKey, nested})},
-				member{"result", result},
-			)},
-		)
+		view.Result = renderResult(a, names.ResultKey, nestedKey, nested)
 	}
 	return view, nil
 }
@@ -166,7 +158,12 @@ func renderVote(a *domain.Activity, v *domain.Vote, user func(id string) (*domai
 }
 
 // FingerprintText is how clients write a fingerprint.
-func FingerprintText(f [32]byte) string { return "sha256:" + hex.EncodeToString(f[:]) }
+func FingerprintText(f [32]byte) string {
+	const prefix = "sha256:"
+	var text [len(prefix) + 2*len(f)]byte
+	hex.Encode(text[copy(text[:], prefix):], f[:])
+	return string(text[:])
+}
 
 // Reply is what a client gets for an activity: the view and nothing beside it,
 // because clients spread the reply over the result.
@@ -182,22 +179,27 @@ type member struct {
 	value jsontext.Value
 }
 
-func object(members ...member) jsontext.Value {
-	size := len("{}")
-	for _, m := range members {
-		size += len(`"":,`) + len(m.name) + len(m.value)
-	}
-	out := append(make(jsontext.Value, 0, size), '{')
-	for i, m := range members {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, quote(m.name)...), ':'), m.value...)
-	}
-	return append(out, '}')
+func object(m member) jsontext.Value {
+	return appendObject(make(jsontext.Value, 0, len(`{"":}`)+len(m.name)+len(m.value)), m)
 }
 
-func quote(s string) jsontext.Value {
-	// The names are our own and hold nothing that JSON must escape.
-	return jsontext.Value(strconv.Quote(s))
+func appendObject(dst jsontext.Value, m member) jsontext.Value {
+	return append(appendMember(append(dst, '{'), m), '}')
+}
+
+// appendMember appends a member. The names are our own and hold nothing that JSON must
+// escape.
+func appendMember(dst jsontext.Value, m member) jsontext.Value {
+	return append(append(strconv.AppendQuote(dst, m.name), ':'), m.value...)
+}
+
+// renderResult makes the two views of a completed activity's result.
+func renderResult(a *domain.Activity, key, nestedKey string, nested jsontext.Value) jsontext.Value {
+	const names = `{"":,"activity":{"type":"","intent":{"":},"result":{"":}}}`
+	text := make(jsontext.Value, 0, len(names)+2*(len(key)+len(a.Result))+len(a.Type)+len(nestedKey)+len(nested))
+	text = appendMember(append(text, '{'), member{key, a.Result})
+	text = strconv.AppendQuote(append(text, `,"activity":{"type":`...), a.Type)
+	text = appendObject(append(text, `,"intent":`...), member{nestedKey, nested})
+	text = appendObject(append(text, `,"result":`...), member{key, a.Result})
+	return append(text, "}}"...)
 }

@@ -22,7 +22,10 @@ type Timestamp struct {
 
 // Time renders t.
 func Time(t time.Time) Timestamp {
-	return Timestamp{Seconds: strconv.FormatInt(t.Unix(), 10), Nanos: strconv.Itoa(t.Nanosecond())}
+	var buffer [32]byte
+	seconds := strconv.AppendInt(buffer[:0], t.Unix(), 10)
+	both := string(strconv.AppendInt(seconds, int64(t.Nanosecond()), 10)) // one text for two members
+	return Timestamp{Seconds: both[:len(seconds)], Nanos: both[len(seconds):]}
 }
 
 // Credential is the public part of an API key or authenticator.
