@@ -58,7 +58,7 @@ func (s *Store) ReportActivity(org, id string) {
 }
 
 // cursorLabel keeps tags of cursors apart from marks of rows.
-var cursorLabel = []byte("latchkey cursor 1")
+const cursorLabel = "latchkey cursor 1"
 
 // cursorTagSize is enough against those who guess: a wrong cursor opens nothing, it
 // only would be taken for one that was given out.
@@ -72,6 +72,6 @@ func (s *Store) CursorTag(log string, text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	mark := r.key.Mark(cursorLabel, []byte(log), text)
+	mark := r.key.Mark(text, cursorLabel, log)
 	return mark[:cursorTagSize], nil
 }

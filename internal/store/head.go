@@ -106,7 +106,7 @@ const stateVersionDigits = 16
 // of the organization, by which an older state is known (see [Tx.checkLogged]), and
 // a mark of the head, which says nothing to those who have no key.
 func stateDigest(key *vault.RowKey, version int64, plain []byte) string {
-	mark := key.Mark([]byte("latchkey state 2"), plain)
+	mark := key.Mark(plain, "latchkey state 2")
 	digest := binary.BigEndian.AppendUint64(nil, uint64(version))
 	return hex.EncodeToString(append(digest, mark[:32-len(digest)]...))
 }

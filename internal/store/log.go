@@ -79,17 +79,17 @@ func (tx *Tx) appendEntry(all []Entry) ([]Entry, error) {
 // what [Note.Name] says.
 func newEntry(key *vault.RowKey, r *translog.Record, name string) Entry {
 	e := Entry{Org: r.OrganizationID, Activity: name}
-	body := make([]byte, saltSize, 1024)
-	rand.Read(body) // never fails: it ends the program instead
-	body = r.AppendText(body)
-	e.Body = marked(entryMark(key, &e, body), body)
+	e.Body = make([]byte, prefix+saltSize, 1024)
+	rand.Read(e.Body[prefix:]) // never fails: it ends the program instead
+	e.Body = r.AppendText(e.Body)
+	putMark(e.Body, entryMark(key, &e, e.Body[prefix:]))
 	return e
 }
 
-var entryLabel = []byte("latchkey entry 1")
+const entryLabel = "latchkey entry 1"
 
 func entryMark(key *vault.RowKey, e *Entry, body []byte) vault.RowMark {
-	return key.Mark(entryLabel, []byte(e.Activity), body)
+	return key.Mark(body, entryLabel, e.Activity)
 }
 
 // LogEntry is an entry as its commit wrote it.
@@ -102,12 +102,15 @@ type LogEntry struct {
 
 // Record is the text of the entry's record with its number in the organization.
 func (e *LogEntry) Record(sequence int64) []byte {
-	zero := []byte(`,"sequence":0,`)
-	before, after, _ := bytes.Cut(e.unnumbered, zero)
-	text := make([]byte, 0, len(e.unnumbered)+20)
-	text = append(append(text, before...), `,"sequence":`...)
-	text = append(strconv.AppendInt(text, sequence, 10), ',')
-	return append(text, after...)
+	return e.AppendRecord(make([]byte, 0, len(e.unnumbered)+20), sequence)
+}
+
+// AppendRecord appends what [LogEntry.Record] returns.
+func (e *LogEntry) AppendRecord(dst []byte, sequence int64) []byte {
+	before, after, _ := bytes.Cut(e.unnumbered, []byte(`,"sequence":0,`))
+	dst = append(append(dst, before...), `,"sequence":`...)
+	dst = append(strconv.AppendInt(dst, sequence, 10), ',')
+	return append(dst, after...)
 }
 
 var aboutActivity = []byte(`,"sequence":0,"activityId":"`)

@@ -165,25 +165,32 @@ func cut(stored []byte) (tag [tagSize]byte, body []byte, ok bool) {
 }
 
 func marked(mark vault.RowMark, body []byte) []byte {
-	stored := make([]byte, 0, prefix+len(body))
-	stored = append(stored, markFormat)
-	stored = append(stored, mark[:tagSize]...)
-	return append(stored, body...)
+	stored := make([]byte, prefix+len(body))
+	copy(stored[prefix:], body)
+	putMark(stored, mark)
+	return stored
+}
+
+// putMark fills in the mark of a body that has left room for it.
+func putMark(stored []byte, mark vault.RowMark) {
+	stored[0] = markFormat
+	copy(stored[1:prefix], mark[:tagSize])
 }
 
 // The first part of what is marked keeps items and activities apart.
-var (
-	itemLabel     = []byte("latchkey item 1")
-	activityLabel = []byte("latchkey activity 1")
+const (
+	itemLabel     = "latchkey item 1"
+	activityLabel = "latchkey activity 1"
 )
 
 func itemMark(key *vault.RowKey, kind, id string, body []byte) vault.RowMark {
-	return key.Mark(itemLabel, []byte(kind), []byte(id), body)
+	return key.Mark(body, itemLabel, kind, id)
 }
 
 func activityMark(key *vault.RowKey, a *ActivityRow) vault.RowMark {
-	time := binary.BigEndian.AppendUint64(nil, uint64(a.TimestampMs))
-	return key.Mark(activityLabel, []byte(a.ID), time, a.Fingerprint[:], []byte(a.Type), []byte(a.Status), a.Body)
+	var time [8]byte
+	binary.BigEndian.PutUint64(time[:], uint64(a.TimestampMs))
+	return key.Mark(a.Body, activityLabel, a.ID, string(time[:]), string(a.Fingerprint[:]), a.Type, a.Status)
 }
 
 // mark puts the marks into a commit that is about to be made.
@@ -208,8 +215,9 @@ func (tx *Tx) mark(c *Commit) error {
 		if err != nil {
 			return err
 		}
+		putMark(tx.recorded, activityMark(key, c.Activity))
 		row := *c.Activity
-		row.Body = marked(activityMark(key, &row), row.Body)
+		row.Body = tx.recorded
 		c.Activity = &row
 	}
 	for i := range c.Changes {

@@ -30,6 +30,7 @@ type Tx struct {
 	tables   map[string]anyWrites
 	sealed   map[string][]byte // by name; nil when removed
 	activity *ActivityRow
+	recorded []byte // its body, behind room for the mark
 	replaces bool
 	// creates says that the organization is not there yet, so that there is nothing to
 	// read. If it is there after all, the commit is refused.
@@ -124,13 +125,14 @@ func (tx *Tx) Record(a *domain.Activity, d LogDigests) error {
 
 func (tx *Tx) record(a *domain.Activity, d LogDigests) error {
 	tx.logged, tx.digests = a, d
-	body, err := jsonwrite.Marshal(a)
+	recorded, err := jsonwrite.MarshalAfter(prefix, a)
 	if err != nil {
 		return err
 	}
+	tx.recorded = recorded
 	tx.activity = &ActivityRow{
 		ID: a.ID, TimestampMs: a.TimestampMs, Fingerprint: a.Fingerprint,
-		Type: a.Type, Status: string(a.Status), Body: body,
+		Type: a.Type, Status: string(a.Status), Body: recorded[prefix:],
 	}
 	return nil
 }
@@ -397,6 +399,9 @@ func (tx *Tx) changes() (all []Change, err error) {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(tx.tables)) {
+		if !tx.tables[name].dirty() {
+			continue // it was only read
+		}
 		changes, err := tx.tables[name].changes(tx)
 		if err != nil {
 			return nil, err

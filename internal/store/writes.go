@@ -14,7 +14,7 @@ import (
 
 // This file holds what a transaction wrote and has not committed yet.
 
-// writes is what a transaction changed of one kind.
+// writes is what a transaction changed of one kind; the maps are nil until it does.
 type writes[T any] struct {
 	kind   *Kind[T]
 	rows   map[string]*row[T]
@@ -38,6 +38,12 @@ func (k *Kind[T]) sum() string {
 
 func (t Table[T]) put(id string, before, after *T) error {
 	w := t.writes()
+	if w.rows == nil {
+		w.rows, w.unique = map[string]*row[T]{}, map[string]map[string]string{}
+		for _, index := range t.kind.Unique {
+			w.unique[index.Name] = map[string]string{}
+		}
+	}
 	for _, index := range t.kind.Unique {
 		if err := t.reindex(w, index, id, before, after); err != nil {
 			return err
@@ -80,10 +86,7 @@ func (t Table[T]) writes() *writes[T] {
 	if w, ok := t.tx.tables[t.kind.Name]; ok {
 		return w.(*writes[T])
 	}
-	w := &writes[T]{kind: t.kind, rows: map[string]*row[T]{}, unique: map[string]map[string]string{}}
-	for _, index := range t.kind.Unique {
-		w.unique[index.Name] = map[string]string{}
-	}
+	w := &writes[T]{kind: t.kind}
 	t.tx.tables[t.kind.Name] = w
 	return w
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
@@ -151,6 +152,7 @@ func (*RowKeys) GoString() string { return "[row keys]" }
 type RowKey struct {
 	org      string
 	tags     hash.Hash
+	names    []byte // of the mark that is made; used again
 	elements [32]byte
 	summands hash.Hash // by the key for elements, once one was asked for
 	heads    [32]byte
@@ -165,19 +167,19 @@ func newRowKey(org string, derived []byte) *RowKey {
 // RowMark says what a row is, and that this installation wrote it.
 type RowMark [32]byte
 
-// Mark computes the mark of a row from its parts, each of which counts with its
-// length.
-func (k *RowKey) Mark(parts ...[]byte) (mark RowMark) {
-	k.tags.Reset()
-	var length [4]byte
-	for _, part := range parts {
-		n := len(part)
-		length = [4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
-		k.tags.Write(length[:])
-		k.tags.Write(part)
+// Mark computes the mark of a row from its names and its body, each of which counts
+// with its length.
+func (k *RowKey) Mark(body []byte, names ...string) RowMark {
+	k.names = k.names[:0]
+	for _, name := range names {
+		k.names = append(binary.BigEndian.AppendUint32(k.names, uint32(len(name))), name...)
 	}
-	k.tags.Sum(mark[:0])
-	return mark
+	k.names = binary.BigEndian.AppendUint32(k.names, uint32(len(body)))
+	k.tags.Reset()
+	k.tags.Write(k.names)
+	k.tags.Write(body)
+	k.names = k.tags.Sum(k.names[:0])
+	return RowMark(k.names)
 }
 
 // Element is what a row adds to a digest over many rows. It does not follow from
