@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"latchkey/internal/store"
 	"latchkey/internal/translog"
@@ -16,6 +17,7 @@ type batch struct {
 	sequences map[string]store.Logged // what is known of organizations; not changed: the batch may fail
 	given     map[string]store.Logged // what is new of each organization that has entries here
 	leaves    []translog.Hash
+	text      []byte // of the record that is hashed; used again
 	places    []Placed
 	parent    func(org string) (string, error)
 	lists     map[List][]Listed
@@ -27,8 +29,9 @@ type numbered struct {
 	sequence int64
 }
 
-// unnumbered are entries that have no number yet, but for the one at a position.
-func unnumbered(entries []store.LogEntry, but int64) (all []numbered) {
+// unnumbered adds entries that have no number yet, but for the one at a position.
+func unnumbered(all []numbered, entries []store.LogEntry, but int64) []numbered {
+	all = slices.Grow(all, len(entries))
 	for _, e := range entries {
 		if e.Position != but {
 			all = append(all, numbered{entry: e})
@@ -54,12 +57,13 @@ func (b *batch) add(n numbered) error {
 	logged.Version = max(logged.Version, e.Version())
 	b.given[e.Org] = logged
 	b.places = append(b.places, Placed{e.Position, n.sequence})
-	b.leaves = append(b.leaves, leaf(e, n.sequence))
+	b.text = e.AppendRecord(b.text[:0], n.sequence)
+	b.leaves = append(b.leaves, leaf(e, b.text))
 	return nil
 }
 
-func leaf(e *store.LogEntry, sequence int64) translog.Hash {
-	return translog.LeafHash(translog.EntryHash(e.Salt, e.Record(sequence)))
+func leaf(e *store.LogEntry, record []byte) translog.Hash {
+	return translog.LeafHash(translog.EntryHash(e.Salt, record))
 }
 
 // newest is how much of an organization is in the tree, or comes before in the

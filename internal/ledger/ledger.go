@@ -22,7 +22,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -236,7 +235,7 @@ func (l *Ledger) sequence(ctx context.Context) (more bool, err error) {
 			given: map[string]store.Logged{}, lists: map[List][]Listed{},
 			parent: func(org string) (string, error) { return l.Parent(ctx, org) },
 		}
-		for _, n := range slices.Concat(first, unnumbered(entries, before.First)) {
+		for _, n := range unnumbered(first, entries, before.First) {
 			if err := b.add(n); err != nil {
 				return err
 			}

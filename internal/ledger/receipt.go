@@ -77,7 +77,7 @@ func (l *Ledger) Receipt(ctx context.Context, org, activity, status string) (tra
 		return none, err
 	}
 	record := entry.Record(sequence)
-	if err := translog.CheckInclusion(proof, signed.Head, index, leaf(entry, sequence)); err != nil {
+	if err := translog.CheckInclusion(proof, signed.Head, index, leaf(entry, record)); err != nil {
 		return none, fmt.Errorf("ledger: the entry at %d is not what the tree says: %w", index, err)
 	}
 	return translog.NewReceipt(record, entry.Salt, index, proof, signed.Note()), nil
