@@ -229,10 +229,9 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 	if event.Warning != "" {
 		level = slog.LevelWarn
 	}
-	about := []slog.Attr{
+	about := append(make([]slog.Attr, 0, 10), // and what is said at the end
 		slog.String("operation", operation), slog.String("organization", event.OrganizationID),
-		slog.String("user", event.UserID), slog.String("activity", event.ActivityID), slog.String("client", client),
-	}
+		slog.String("user", event.UserID), slog.String("activity", event.ActivityID), slog.String("client", client))
 	if requestID != "" {
 		about = append(about, slog.String("request", requestID))
 	}
@@ -243,7 +242,7 @@ func (s *Server) serveInterface(w http.ResponseWriter, r *http.Request, path str
 		})
 		about = append(about, slog.String("trace", span.TraceID()))
 	}
-	s.Log.LogAttrs(r.Context(), level, cmp.Or(event.Warning, "request"), append(slices.Clone(about),
+	s.Log.LogAttrs(r.Context(), level, cmp.Or(event.Warning, "request"), append(about,
 		slog.String("outcome", outcome(err, event)), slog.Int("status", reply.Status),
 		slog.Float64("durationMs", float64(took.Microseconds())/1000))...)
 	if reply.Stream != nil {
@@ -334,7 +333,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 		w.Header().Set("Connection", "close")
 		return nil, tooLarge()
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	body, err := readAll(w, r, most)
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
@@ -350,6 +349,18 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	// on a request that takes longer.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return body, nil
+}
+
+// maxAnnounced bounds how much room is made for a body before it is there.
+const maxAnnounced = 64 << 10
+
+func readAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	if r.ContentLength <= 0 || r.ContentLength > min(most, maxAnnounced) {
+		return io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	}
+	body := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, body)
+	return body, err
 }
 
 func (s *Server) unknownPath(path string) error {
@@ -439,8 +450,9 @@ func outcome(err error, event engine.Event) string {
 // write sends a JSON body. The content type has no parameters: one client
 // compares it as text.
 func write(w http.ResponseWriter, status int, body []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	h := w.Header()
+	h["Content-Type"] = contentType
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client is gone
 }
@@ -449,12 +461,21 @@ func write(w http.ResponseWriter, status int, body []byte) {
 // is the stamp, which no page can make without the key.
 func allowBrowsers(w http.ResponseWriter) {
 	h := w.Header()
-	h.Set("Access-Control-Allow-Origin", "*")
-	h.Set("Access-Control-Allow-Methods", "POST, OPTIONS")
-	h.Set("Access-Control-Allow-Headers", "Content-Type, X-Stamp, X-Stamp-Webauthn, X-Stamp-Attested, "+
-		"X-Session, X-Client-Version, X-Auth-Proxy-Config-ID, X-Captcha-Token")
-	h.Set("Access-Control-Max-Age", "7200")
+	h["Access-Control-Allow-Origin"] = anyOrigin
+	h["Access-Control-Allow-Methods"] = allowedMethods
+	h["Access-Control-Allow-Headers"] = allowedHeaders
+	h["Access-Control-Max-Age"] = maxAge
 }
+
+// Headers that are the same in every reply share their values, which nothing changes.
+var (
+	contentType    = []string{"application/json"}
+	anyOrigin      = []string{"*"}
+	allowedMethods = []string{"POST, OPTIONS"}
+	allowedHeaders = []string{"Content-Type, X-Stamp, X-Stamp-Webauthn, X-Stamp-Attested, " +
+		"X-Session, X-Client-Version, X-Auth-Proxy-Config-ID, X-Captcha-Token"}
+	maxAge = []string{"7200"}
+)
 
 // shorten bounds what a stranger can put into the log or make us compare.
 func shorten(text string) string { return text[:min(len(text), 100)] }
