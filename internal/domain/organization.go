@@ -125,8 +125,8 @@ func (q Quorum) Reached(approverIDs ...string) bool {
 		return false
 	}
 	var count int32
-	for _, member := range slices.Compact(slices.Sorted(slices.Values(q.UserIDs))) {
-		if slices.Contains(approverIDs, member) {
+	for i, id := range approverIDs {
+		if slices.Contains(q.UserIDs, id) && !slices.Contains(approverIDs[:i], id) {
 			count++
 		}
 	}

@@ -239,11 +239,20 @@ func OAuthCredential(i OIDCSubject) string {
 
 // APIKey finds one of the user's keys by its public key.
 func (u *User) APIKey(publicKey string) (APIKey, bool) {
-	i := slices.IndexFunc(u.APIKeys, func(k APIKey) bool { return k.PublicKey == publicKey })
-	if i < 0 {
-		return APIKey{}, false
+	if k := u.FindAPIKey(publicKey); k != nil {
+		return *k, true
 	}
-	return u.APIKeys[i], true
+	return APIKey{}, false
+}
+
+// FindAPIKey is APIKey without a copy; nil: there is none.
+func (u *User) FindAPIKey(publicKey string) *APIKey {
+	for i := range u.APIKeys {
+		if k := &u.APIKeys[i]; k.PublicKey == publicKey {
+			return k
+		}
+	}
+	return nil
 }
 
 // Authenticator finds one of the user's passkeys by its credential id.

@@ -176,9 +176,7 @@ func (e *Error) Status() int {
 
 // As finds the fault in err.
 func As(err error) (*Error, bool) {
-	var f *Error
-	ok := errors.As(err, &f)
-	return f, ok
+	return errors.AsType[*Error](err)
 }
 
 // Body is the JSON that a client gets for an error; an activity that failed

@@ -3,7 +3,6 @@ package ids
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
@@ -32,11 +31,28 @@ func First(ms int64) string {
 	return fmt.Sprintf("%08x-%04x-7000-8000-000000000000", ms>>16&0xffffffff, ms&0xffff)
 }
 
-var form = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-
 // Normal returns the lower-case form of id, the only one that is stored and
 // compared. ok is false when id is not a UUID in its usual text form.
 func Normal(id string) (normal string, ok bool) {
 	normal = strings.ToLower(id)
-	return normal, form.MatchString(normal)
+	return normal, isNormal(normal)
+}
+
+// isNormal reports whether id has the form 8-4-4-4-12, in lower-case digits.
+func isNormal(id string) bool {
+	if len(id) != len("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
+		return false
+	}
+	for i := range len(id) {
+		switch c := id[i]; {
+		case i == 8, i == 13, i == 18, i == 23:
+			if c != '-' {
+				return false
+			}
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'f':
+		default:
+			return false
+		}
+	}
+	return true
 }

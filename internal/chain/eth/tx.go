@@ -96,10 +96,13 @@ func Parse(raw []byte) (*Tx, error) {
 // encoding: EIP-155 for legacy, EIP-2718 payloads for the others.
 func (tx *Tx) Digest() [32]byte { return keccak(tx.raw) }
 
+// signatureSize is how much longer a signature makes a transaction, about.
+const signatureSize = 80
+
 // Signed is the transaction with its signature, ready to be sent. v is the
 // recovery id, 0 or 1.
 func (tx *Tx) Signed(r, s [32]byte, v byte) []byte {
-	fields := tx.appendFields(nil)
+	fields := tx.appendFields(make([]byte, 0, len(tx.raw)+signatureSize))
 	if tx.Type == Legacy {
 		fields = rlp.AppendBig(fields, tx.legacyV(v))
 	} else {
@@ -121,7 +124,7 @@ func (tx *Tx) legacyV(v byte) *big.Int {
 
 // Encode writes the unsigned transaction from its fields.
 func (tx *Tx) Encode() []byte {
-	fields := tx.appendFields(nil)
+	fields := tx.appendFields(make([]byte, 0, len(tx.raw)+signatureSize))
 	if tx.Type == Legacy && tx.ChainID != nil {
 		fields = rlp.AppendBig(fields, tx.ChainID)
 		fields = append(fields, 0x80, 0x80) // EIP-155: two zeros in place of r and s

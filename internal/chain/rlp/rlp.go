@@ -6,6 +6,7 @@
 package rlp
 
 import (
+	"encoding/binary"
 	"errors"
 	"math/big"
 )
@@ -94,7 +95,11 @@ func (i Item) Items() ([]Item, error) {
 	if !i.List {
 		return nil, ErrKind
 	}
-	var items []Item
+	if len(i.Content) == 0 {
+		return nil, nil
+	}
+	const usual = 12 // at most as many as the bytes, so that a short text takes little room
+	items := make([]Item, 0, min(len(i.Content), usual))
 	for rest := i.Content; len(rest) > 0; {
 		var item Item
 		var err error
@@ -116,27 +121,38 @@ func (i Item) Bytes() ([]byte, error) {
 
 // Big reads an unsigned integer of at most 256 bits.
 func (i Item) Big() (*big.Int, error) {
-	switch {
-	case i.List:
-		return nil, ErrKind
-	case len(i.Content) > 0 && i.Content[0] == 0:
-		return nil, ErrNotCanonical
-	case len(i.Content) > 32:
-		return nil, ErrTooLarge
+	if err := i.integer(); err != nil {
+		return nil, err
 	}
 	return new(big.Int).SetBytes(i.Content), nil
 }
 
+// integer refuses what is no unsigned integer of at most 256 bits.
+func (i Item) integer() error {
+	switch {
+	case i.List:
+		return ErrKind
+	case len(i.Content) > 0 && i.Content[0] == 0:
+		return ErrNotCanonical
+	case len(i.Content) > 32:
+		return ErrTooLarge
+	}
+	return nil
+}
+
 // Uint64 reads an unsigned integer of at most 64 bits.
 func (i Item) Uint64() (uint64, error) {
-	n, err := i.Big()
-	if err != nil {
+	if err := i.integer(); err != nil {
 		return 0, err
 	}
-	if !n.IsUint64() {
+	if len(i.Content) > 8 {
 		return 0, ErrTooLarge
 	}
-	return n.Uint64(), nil
+	var n uint64
+	for _, c := range i.Content {
+		n = n<<8 | uint64(c)
+	}
+	return n, nil
 }
 
 // AppendBytes writes a string.
@@ -161,12 +177,18 @@ func AppendBig(dst []byte, n *big.Int) []byte {
 	if n == nil {
 		return AppendBytes(dst, nil)
 	}
-	return AppendBytes(dst, n.Bytes())
+	var bytes [32]byte
+	if n.BitLen() > 8*len(bytes) {
+		return AppendBytes(dst, n.Bytes())
+	}
+	return AppendInt(dst, n.FillBytes(bytes[:]))
 }
 
 // AppendUint64 writes an unsigned integer.
 func AppendUint64(dst []byte, n uint64) []byte {
-	return AppendBig(dst, new(big.Int).SetUint64(n))
+	var bytes [8]byte
+	binary.BigEndian.PutUint64(bytes[:], n)
+	return AppendInt(dst, bytes[:])
 }
 
 // AppendList writes a list whose items are already encoded in content.

@@ -28,15 +28,12 @@ func readAPIKey(value string) (*Stamp, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stamp{
-		Scheme:    Scheme(m["scheme"]),
-		PublicKey: strings.ToLower(m["publicKey"]),
-		Signature: m["signature"],
-	}
+	publicKey, scheme, signature := m[0], m[1], m[2]
+	s := &Stamp{Scheme: Scheme(scheme), PublicKey: strings.ToLower(publicKey), Signature: signature}
 	size := s.Scheme.Curve().KeySize()
 	if size == 0 || s.Scheme == AttestedToken || s.Scheme == AttestedOIDC {
 		return nil, fmt.Errorf("scheme %s is not known: use one of %s, %s, %s, %s",
-			quote(m["scheme"]), P256, Secp256k1, Secp256k1EIP191, Ed25519)
+			quote(scheme), P256, Secp256k1, Secp256k1EIP191, Ed25519)
 	}
 	return s, s.decode(size)
 }
@@ -61,13 +58,14 @@ func readAttested(value string) (*Stamp, error) {
 	if err != nil {
 		return nil, err
 	}
+	attestation, scheme, publicKey, signature := m[0], m[1], m[2], m[3]
 	s := &Stamp{
-		Scheme:    Scheme(m["scheme"]),
-		PublicKey: strings.ToLower(m["publicKey"]), SentKey: m["publicKey"],
-		Attestation: m["publicKeyAttestation"], Signature: m["signature"],
+		Scheme:    Scheme(scheme),
+		PublicKey: strings.ToLower(publicKey), SentKey: publicKey,
+		Attestation: attestation, Signature: signature,
 	}
 	if s.Scheme != AttestedToken && s.Scheme != AttestedOIDC {
-		return nil, fmt.Errorf("scheme %s is not known: use %s or %s", quote(m["scheme"]), AttestedToken, AttestedOIDC)
+		return nil, fmt.Errorf("scheme %s is not known: use %s or %s", quote(scheme), AttestedToken, AttestedOIDC)
 	}
 	if s.Attestation == "" {
 		return nil, errors.New("publicKeyAttestation must be a token")

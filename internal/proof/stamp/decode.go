@@ -54,9 +54,9 @@ func toBase64(raw []byte) string { return base64.RawURLEncoding.EncodeToString(r
 var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
 
 // members reads a JSON object's named members, all of which must be there and
-// strings. Repeated names are refused. Other members are refused too, unless
-// open, which skips them.
-func members(text []byte, open bool, names ...string) (map[string]string, error) {
+// strings, in the order of the names. Repeated names are refused. Other members are
+// refused too, unless open, which skips them.
+func members(text []byte, open bool, names ...string) ([]string, error) {
 	dec := decoders.Get().(*jsontext.Decoder)
 	defer decoders.Put(dec)
 	dec.Reset(bytes.NewBuffer(text))
@@ -66,24 +66,26 @@ func members(text []byte, open bool, names ...string) (map[string]string, error)
 	if _, err := dec.ReadToken(); err != nil {
 		return nil, syntax(err)
 	}
-	found := make(map[string]string, len(names))
+	values, found := make([]string, len(names)), 0
 	for dec.PeekKind() != jsontext.KindEndObject {
-		token, err := dec.ReadToken()
+		name, err := dec.ReadValue()
 		if err != nil {
 			return nil, syntax(err)
 		}
-		name := token.String()
-		switch wanted := slices.Contains(names, name); {
-		case !wanted && !open:
-			return nil, fmt.Errorf("member %s is not known: send exactly %s", quote(name), strings.Join(names, ", "))
-		case !wanted:
+		at := slices.IndexFunc(names, func(wanted string) bool { return is(name, wanted) })
+		switch {
+		case at < 0 && !open:
+			return nil, fmt.Errorf("member %s is not known: send exactly %s", quote(unquote(name)), strings.Join(names, ", "))
+		case at < 0:
 			err = dec.SkipValue()
 		default:
+			var token jsontext.Token
 			if token, err = dec.ReadToken(); err == nil {
 				if token.Kind() != jsontext.KindString {
-					return nil, fmt.Errorf("member %s must be a string", name)
+					return nil, fmt.Errorf("member %s must be a string", names[at])
 				}
-				found[name] = token.String()
+				values[at] = token.String()
+				found |= 1 << at
 			}
 		}
 		if err != nil {
@@ -96,12 +98,25 @@ func members(text []byte, open bool, names ...string) (map[string]string, error)
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the JSON object")
 	}
-	for _, name := range names {
-		if _, ok := found[name]; !ok {
+	for i, name := range names {
+		if found&(1<<i) == 0 {
 			return nil, fmt.Errorf("member %s is missing", name)
 		}
 	}
-	return found, nil
+	return values, nil
+}
+
+// is reports whether a JSON string that was read is a text.
+func is(quoted jsontext.Value, text string) bool {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1:len(quoted)-1]) == text
+	}
+	return unquote(quoted) == text
+}
+
+func unquote(quoted jsontext.Value) string {
+	text, _ := jsontext.AppendUnquote(nil, quoted) // it was read, so it is well
+	return string(text)
 }
 
 func syntax(err error) error {

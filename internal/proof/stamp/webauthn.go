@@ -59,8 +59,8 @@ func readWebauthn(value string) (*Stamp, error) {
 		return nil, err
 	}
 	raw := make(map[string][]byte, len(names))
-	for _, name := range names {
-		if raw[name], err = fromBase64(m[name]); err != nil {
+	for i, name := range names {
+		if raw[name], err = fromBase64(m[i]); err != nil {
 			return nil, fmt.Errorf("member %s: %w", name, err)
 		}
 	}
@@ -97,10 +97,11 @@ func (a *assertion) readClientData() error {
 	if err != nil {
 		return err
 	}
-	if a.challenge, err = fromBase64(m["challenge"]); err != nil {
+	kind, challenge, origin := m[0], m[1], m[2]
+	if a.challenge, err = fromBase64(challenge); err != nil {
 		return fmt.Errorf("member challenge: %w", err)
 	}
-	a.kind, a.origin = m["type"], m["origin"]
+	a.kind, a.origin = kind, origin
 	return nil
 }
 

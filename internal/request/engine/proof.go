@@ -62,7 +62,7 @@ func (e *Engine) readStamp(h http.Header, access activity.Access) (proof, error)
 	case sent.CredentialID != "":
 		return &passkeyProof{engine: e, stamp: sent}, nil
 	case sent.Attestation == "":
-		return &apiKeyProof{engine: e, stamp: sent}, nil
+		return &apiKeyProof{engine: e, stamp: sent, credential: domain.APIKeyCredential(sent.PublicKey)}, nil
 	case !access.ByAttestation:
 		return nil, fault.New(fault.Unauthenticated, fault.ReasonSignatureInvalid,
 			"could not extract api key stamp: this operation does not accept X-Stamp-Attested; log in with stamp_login first")

@@ -11,30 +11,30 @@ import (
 
 // apiKeyProof is a signature with an API key of the user.
 type apiKeyProof struct {
-	engine *Engine
-	stamp  *stamp.Stamp
+	engine     *Engine
+	stamp      *stamp.Stamp
+	credential string // what the key is found by
 }
 
 func (p *apiKeyProof) identify(tx *store.Tx) (*principal, error) {
-	credential := domain.APIKeyCredential(p.stamp.PublicKey)
-	user, err := tx.Users().Find(store.ByCredential, credential)
+	user, err := tx.Users().Find(store.ByCredential, p.credential)
 	if err != nil {
 		return nil, err
 	}
 	if user == nil {
 		return nil, p.unknown()
 	}
-	key, _ := user.APIKey(p.stamp.PublicKey)
+	key := user.FindAPIKey(p.stamp.PublicKey)
 	// The hex of a compressed point may name a point on two curves at once.
-	if p.stamp.Scheme.Curve() != key.Type.Curve() {
+	if key == nil || p.stamp.Scheme.Curve() != key.Type.Curve() {
 		return nil, p.unknown()
 	}
 	if key.Expired(p.engine.Now()) {
 		return nil, expiredKey(key.PublicKey)
 	}
 	return &principal{
-		user: user, credentialID: key.ID, credentialType: key.Type, credentialKey: credential,
-		key: &key, ipAllowlist: key.IPAllowlist, scope: key.Scope, method: key.Method(),
+		user: user, credentialID: key.ID, credentialType: key.Type, credentialKey: p.credential,
+		key: key, ipAllowlist: key.IPAllowlist, scope: key.Scope, method: key.Method(),
 	}, nil
 }
 
@@ -43,7 +43,7 @@ func (p *apiKeyProof) verify(_ context.Context, _ *caller, r Request) error {
 }
 
 func (p *apiKeyProof) directoryKeys() []string {
-	return []string{domain.ChildByCredential(domain.APIKeyCredential(p.stamp.PublicKey))}
+	return []string{domain.ChildByCredential(p.credential)}
 }
 
 func (p *apiKeyProof) unknown() error { return unknownPublicKey() }
