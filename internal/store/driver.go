@@ -43,8 +43,8 @@ type Driver interface {
 
 	// Scan returns the items of a kind in a range, ordered by id.
 	Scan(ctx context.Context, org, kind string, r Range) ([]Item, error)
-	// ScanIndex is Scan for items whose ids lead to other items, and returns both.
-	// Where an id does not begin with the prefix, the other one is any or none.
+	// ScanIndex is Scan for items whose ids lead to other items, and returns all.
+	// Where an id does not begin with the prefix, the others are any or none.
 	ScanIndex(ctx context.Context, org, kind string, r Range, of Reference) ([]IndexRow, error)
 
 	// Activity returns one activity by id, nil when there is none.
@@ -134,13 +134,17 @@ type Range struct {
 type Reference struct {
 	Prefix string
 	Kind   string
+	// WithKind is of further items, one for each of those: their ids are theirs
+	// behind WithPrefix. Empty: there are none.
+	WithKind, WithPrefix string
 }
 
-// IndexRow is an item and the body of the one that its id leads to, nil if there is
-// none.
+// IndexRow is an item and the bodies of the ones that its id leads to, nil for one
+// that is not there.
 type IndexRow struct {
 	Item
 	Record []byte
+	With   []byte
 }
 
 // ActivityRow is one entry of the append-only record of an organization.

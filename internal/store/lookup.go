@@ -129,10 +129,14 @@ func (t Table[T]) listIndexed(index, key, after string, limit int) ([]*T, error)
 	if after != "" {
 		r.From += "\x01"
 	}
+	of := Reference{Prefix: listEntryID(key, ""), Kind: t.kind.Name}
+	if t.ciphertexts != "" {
+		of.WithKind, of.WithPrefix = ciphertextKind, t.ciphertexts
+	}
 	var list []*T
 	var found error // reported; the others are as they were
 	for {
-		entries, err := t.tx.scanIndex(t.indexKind(index), key, r, Reference{Prefix: listEntryID(key, ""), Kind: t.kind.Name})
+		entries, err := t.tx.scanIndex(t.indexKind(index), key, r, of)
 		if err != nil {
 			return nil, err
 		}

@@ -103,11 +103,14 @@ func (r *rows) scanIndex(ctx context.Context, kind string, in Range, of Referenc
 	if err != nil {
 		return nil, err
 	}
-	r.ahead = make(map[[2]string][]byte, len(found))
+	r.ahead = make(map[[2]string][]byte, 2*len(found))
 	list := make([]storedRow, len(found))
 	for i, row := range found {
 		if id, ok := strings.CutPrefix(row.ID, of.Prefix); ok {
 			r.ahead[[2]string{of.Kind, id}] = row.Record
+			if of.WithKind != "" {
+				r.ahead[[2]string{of.WithKind, of.WithPrefix + id}] = row.With
+			}
 		}
 		list[i] = r.openOrReport(kind, row.Item)
 	}

@@ -48,12 +48,21 @@ func (i Index[T]) keys(value *T) []string {
 // Table is one kind of record of the transaction's organization. It shows what
 // the transaction wrote itself.
 type Table[T any] struct {
-	tx   *Tx
-	kind *Kind[T]
+	tx          *Tx
+	kind        *Kind[T]
+	ciphertexts string // see [Table.WithCiphertexts]
 }
 
 // In is the table of a kind in a transaction.
-func In[T any](tx *Tx, kind *Kind[T]) Table[T] { return Table[T]{tx, kind} }
+func In[T any](tx *Tx, kind *Kind[T]) Table[T] { return Table[T]{tx: tx, kind: kind} }
+
+// WithCiphertexts is the table for a caller that needs, of records that it finds by
+// [Table.ListBy], also the ciphertexts: their names are the ids behind a prefix. They
+// are read with the records, and kept for [Ciphertexts.Sealed] in the transaction.
+func (t Table[T]) WithCiphertexts(prefix string) Table[T] {
+	t.ciphertexts = prefix
+	return t
+}
 
 // Get returns the record with this id. It is shared: read it, never write to
 // it. A missing one is a fault.

@@ -37,6 +37,10 @@ const (
 // open. A store may list the organizations that have it.
 const NextDataKey = "next-data-key"
 
+// KeyNames is what the names of private keys in a store begin with; their ids follow.
+// So a store can read a key, still sealed, together with the record that has the id.
+const KeyNames = kindKey + "/"
+
 const dataKeySize = 32
 
 // maxKeys bounds the data keys that are kept open, and the row keys. Each fill one

@@ -57,14 +57,14 @@ func lookUpSigner(tx *store.Tx, signWith string) (*signer, error) {
 	if _, err := hex.DecodeString(signWith); err == nil {
 		name = strings.ToLower(signWith) // a public key
 	}
-	accounts, err := tx.WalletAccounts().ListBy(store.BySigner, name, "", 1)
+	accounts, err := tx.WalletAccounts().WithCiphertexts(vault.KeyNames).ListBy(store.BySigner, name, "", 1)
 	if err != nil {
 		return nil, err
 	}
 	if len(accounts) > 0 {
 		return signerOfAccount(tx, accounts[0], name)
 	}
-	keys, err := tx.PrivateKeys().ListBy(store.BySigner, name, "", 1)
+	keys, err := tx.PrivateKeys().WithCiphertexts(vault.KeyNames).ListBy(store.BySigner, name, "", 1)
 	if err != nil {
 		return nil, err
 	}

@@ -185,10 +185,19 @@ func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) ([]stor
 func (db *DB) ScanIndex(ctx context.Context, org, kind string, r store.Range, of store.Reference) ([]store.IndexRow, error) {
 	var a args
 	// Not a join, for which there are plans that read all items of a kind.
-	columns := `SELECT id, body, (SELECT r.body FROM items r WHERE r.org = ` + a.add(org) + ` AND r.kind = ` + a.add(of.Kind) +
-		` AND r.id = substr(i.id, ` + a.add(utf8.RuneCountInString(of.Prefix)+1) + `))`
+	ofOrg, behind := a.add(org), a.add(utf8.RuneCountInString(of.Prefix)+1)
+	columns := `SELECT id, body, (SELECT r.body FROM items r WHERE r.org = ` + ofOrg + ` AND r.kind = ` + a.add(of.Kind) +
+		` AND r.id = substr(i.id, ` + behind + `))`
+	if of.WithKind != "" {
+		columns += `, (SELECT w.body FROM items w WHERE w.org = ` + ofOrg + ` AND w.kind = ` + a.add(of.WithKind) +
+			` AND w.id = ` + a.add(of.WithPrefix) + ` || substr(i.id, ` + behind + `))`
+	}
 	return scan(ctx, db, func(row pgx.CollectableRow) (found store.IndexRow, err error) {
-		err = row.Scan(&found.ID, &found.Body, &found.Record)
+		to := []any{&found.ID, &found.Body, &found.Record}
+		if of.WithKind != "" {
+			to = append(to, &found.With)
+		}
+		err = row.Scan(to...)
 		return found, err
 	}, columns, a, org, kind, r)
 }

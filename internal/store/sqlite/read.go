@@ -72,11 +72,21 @@ func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) (items 
 
 // ScanIndex implements [store.Driver].
 func (db *DB) ScanIndex(ctx context.Context, org, kind string, r store.Range, of store.Reference) (found []store.IndexRow, err error) {
+	columns := `SELECT id, body, (SELECT r.body FROM items r WHERE r.org = ? AND r.kind = ? AND r.id = substr(i.id, ?))`
+	behind := int64(utf8.RuneCountInString(of.Prefix)) + 1
+	args := []any{org, of.Kind, behind}
+	if of.WithKind != "" {
+		columns += `, (SELECT w.body FROM items w WHERE w.org = ? AND w.kind = ? AND w.id = ? || substr(i.id, ?))`
+		args = append(args, org, of.WithKind, of.WithPrefix, behind)
+	}
 	err = db.scan(ctx, func(row []driver.Value) error {
-		found = append(found, store.IndexRow{Item: itemOf(row), Record: bytesOf(row[2])})
+		f := store.IndexRow{Item: itemOf(row), Record: bytesIfAny(row[2])}
+		if of.WithKind != "" {
+			f.With = bytesIfAny(row[3])
+		}
+		found = append(found, f)
 		return nil
-	}, `SELECT id, body, (SELECT r.body FROM items r WHERE r.org = ? AND r.kind = ? AND r.id = substr(i.id, ?))`,
-		[]any{org, of.Kind, int64(utf8.RuneCountInString(of.Prefix)) + 1}, org, kind, r)
+	}, columns, args, org, kind, r)
 	return found, err
 }
 
@@ -170,6 +180,14 @@ func activityOf(row []driver.Value) *store.ActivityRow {
 		copy(a.Fingerprint[:], fp)
 	}
 	return a
+}
+
+// bytesIfAny is bytesOf for what may be NULL, which is nil.
+func bytesIfAny(v driver.Value) []byte {
+	if v == nil {
+		return nil
+	}
+	return bytesOf(v)
 }
 
 // bytesOf returns a body, never nil: for the driver an empty blob is nil.

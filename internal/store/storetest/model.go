@@ -71,6 +71,9 @@ func (m *model) scanIndex(org, kind string, r store.Range, of store.Reference) (
 		if body, there := m.items[[3]string{org, of.Kind, id}]; there {
 			row.Record = []byte(body)
 		}
+		if body, there := m.items[[3]string{org, of.WithKind, of.WithPrefix + id}]; there && of.WithKind != "" {
+			row.With = []byte(body)
+		}
 		found = append(found, row)
 	}
 	return found
@@ -169,9 +172,18 @@ func (r *modelRun) scan(rt *rapid.T) {
 	wantEqual(rt, "Scan", r.model.scan(org, kind, ids), got, err)
 	// Some ids lead to others behind these prefixes, most to none.
 	of := store.Reference{Prefix: rapid.SampledFrom([]string{"", "a", "ä"}).Draw(rt, "prefix"), Kind: r.kind.Draw(rt, "of")}
+	if rapid.Bool().Draw(rt, "with others") {
+		of.WithKind, of.WithPrefix = r.kind.Draw(rt, "with"), rapid.SampledFrom([]string{"", "a", "ä", "~"}).Draw(rt, "with prefix")
+	}
 	found, err := r.db.ScanIndex(r.ctx, org, kind, ids, of)
 	found = slices.DeleteFunc(found, func(row store.IndexRow) bool { return !strings.HasPrefix(row.ID, of.Prefix) })
-	wantEqual(rt, fmt.Sprintf("ScanIndex(%+v)", of), r.model.scanIndex(org, kind, ids, of), found, err)
+	want := r.model.scanIndex(org, kind, ids, of)
+	wantEqual(rt, fmt.Sprintf("ScanIndex(%+v)", of), want, found, err)
+	for i := range want { // an empty body is not none
+		if (want[i].Record == nil) != (found[i].Record == nil) || (want[i].With == nil) != (found[i].With == nil) {
+			rt.Fatalf("ScanIndex(%+v): got %+v, want %+v", of, found[i], want[i])
+		}
+	}
 }
 
 func (r *modelRun) list(rt *rapid.T) {
