@@ -11,6 +11,7 @@ require (
 	github.com/evanw/esbuild v0.28.2
 	github.com/gordonklaus/ineffassign v0.2.0
 	github.com/kisielk/errcheck v1.30.0
+	github.com/mmcloughlin/avo v0.5.0
 	github.com/nishanths/exhaustive v0.17.0
 	github.com/polyfloyd/go-errorlint v1.8.0
 	github.com/timakin/bodyclose v0.0.0-20260723120731-857993a2939c

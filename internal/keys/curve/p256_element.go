@@ -12,6 +12,9 @@ import (
 // compared with the prime, and mul has room for its carries. Operations take time that
 // depends on values, because nothing here is secret. Results may share memory with
 // operands.
+//
+// Where the processor can, mul, square, and adding and doubling points are in assembly
+// (assembly_amd64.s), which has the same limbs as the functions here.
 type p256Element [4]uint64
 
 // The prime is 2^256 - 2^224 + 2^192 + 2^96 - 1. Its lowest limb is -1, so that the
@@ -148,7 +151,7 @@ func step(t0, t1, t2, t3, t4 uint64) (_, _, _, _, _ uint64) {
 	return t1, t2, t3, t4, c
 }
 
-// mul adds the product with one limb after the other. After each the sum is below
+// mulGeneric adds the product with one limb after the other. After each the sum is below
 // x + p: below 2^(64·i)·x was added, and below 2^(64·i)·p, and i limbs were left out.
 // With the next product it is below 2^64·x + p, which fits in five limbs because x is
 // below 2^256 - 2^192. If the last sum has a fifth limb, without the prime it is below
@@ -157,7 +160,7 @@ func step(t0, t1, t2, t3, t4 uint64) (_, _, _, _, _ uint64) {
 // The rounds are written out: in a loop a check takes half as long again. A carry that
 // is added by Add64 stays in the processor's flag; one that is added by a plus is first
 // moved to a register.
-func (z *p256Element) mul(x, y *p256Element) {
+func (z *p256Element) mulGeneric(x, y *p256Element) {
 	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
 	limb := y[0]
 	h0, t0 := bits.Mul64(x0, limb)
@@ -225,8 +228,8 @@ func (z *p256Element) mul(x, y *p256Element) {
 	z[0], z[1], z[2], z[3] = t0, t1, t2, t3
 }
 
-// square is mul with itself, which needs ten products of limbs in place of sixteen.
-func (z *p256Element) square(x *p256Element) {
+// squareGeneric is mul with itself, which needs ten products of limbs in place of sixteen.
+func (z *p256Element) squareGeneric(x *p256Element) {
 	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
 	// Products of different limbs, each of which counts twice.
 	h0, t1 := bits.Mul64(x0, x1)

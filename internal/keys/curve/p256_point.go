@@ -34,8 +34,8 @@ func fromBytes(text [coordinateSize]byte) (z p256Element) {
 	return z
 }
 
-// double sets p to 2·p, by the formulas dbl-2008-s-1.
-func (p *sum) double() {
+// doubleGeneric sets p to 2·p, by the formulas dbl-2008-s-1.
+func (p *sum) doubleGeneric() {
 	var u, v, w, s, m, t p256Element
 	u.add(&p.y, &p.y)
 	v.square(&u)
@@ -57,8 +57,8 @@ func (p *sum) double() {
 	p.y.sub(&s, &w)
 }
 
-// addAffine sets p to p + q.
-func (p *sum) addAffine(q *affine) {
+// addAffineGeneric sets p to p + q.
+func (p *sum) addAffineGeneric(q *affine) {
 	if p.zz.isZero() {
 		*p = sum{q.x, q.y, p256One, p256One}
 		return

@@ -110,13 +110,13 @@ func TestNoHiddenState(t *testing.T) {
 	})
 }
 
-// TestParsersAreFuzzed names the fuzz target of every parser of outside bytes,
-// and checks that it is there and has seeds.
+// TestParsersAreFuzzed names the fuzz target of every parser of outside bytes, and of
+// all arithmetic in assembly, and checks that it is there and has seeds.
 func TestParsersAreFuzzed(t *testing.T) {
 	for pkg, targets := range map[string][]string{
 		"internal/schema":             {"FuzzDecode"},
 		"internal/velocity":           {"FuzzReadSimulation"},
-		"internal/keys/curve":         {"FuzzParseDER", "FuzzVerifyP256"},
+		"internal/keys/curve":         {"FuzzParseDER", "FuzzVerifyP256", "FuzzAssembly"},
 		"internal/proof/stamp":        {"FuzzReadAPIKeyStamp", "FuzzReadWebauthnStamp", "FuzzReadAttestedStamp"},
 		"internal/policy":             {"FuzzCompile"},
 		"internal/chain/abi":          {"FuzzParse", "FuzzCall"},
@@ -143,6 +143,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/keys/vault/bundle":             {"FuzzParseEncrypted"},
 		"internal/keys/vault/unseal":             {"FuzzParseKey"},
 		"internal/keys/vault/sealfile":           {"FuzzParseShare", "FuzzReadSeal"},
+		"internal/keys/vault/internal/k256":      {"FuzzAssembly"},
 		"internal/keys/vault/internal/mnemonic":  {"FuzzMnemonic"},
 		"internal/keys/vault/internal/seal":      {"FuzzOpenSealed"},
 		"internal/keys/vault/internal/quorumbox": {"FuzzOpen"},

@@ -11,6 +11,9 @@ import (
 // is stood for by any number below 2^256; reduced picks the one below p. No
 // operation has a branch or an address that depends on a value. Results may
 // share memory with operands.
+//
+// Where the processor can, mul, square and the addition of sums are in assembly
+// (assembly_amd64.s), which has the same limbs as the functions here.
 type element [4]uint64
 
 // fold is 2^256 modulo p: what overflows is multiplied by it and added.
@@ -62,12 +65,12 @@ func (z *element) subTwice(x, y, w *element) {
 	z[0], z[1], z[2], z[3] = t0-(-borrow&fold), t1, t2, t3
 }
 
-// mul multiplies limb by limb, and folds the upper half of the product down.
+// mulGeneric multiplies limb by limb, and folds the upper half of the product down.
 //
 // A carry that is added by Add64 stays in the processor's flag; one that is
 // added by a plus is first moved to a register. A mask spares a product where
 // the carry decides whether something is added.
-func (z *element) mul(x, y *element) {
+func (z *element) mulGeneric(x, y *element) {
 	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
 	var t0, t1, t2, t3, t4, t5, t6, t7, c, d uint64
 
@@ -167,10 +170,10 @@ func (z *element) times21(x *element) {
 	z[0], z[1], z[2], z[3] = r0+(-carry&fold), r1, r2, r3 // as in add
 }
 
-// square squares n times: it is mul with itself, which needs ten products of
+// squareGeneric squares n times: it is mul with itself, which needs ten products of
 // limbs in place of sixteen. How it folds is written as often as it is used: as
 // a function it would cost a tenth of a square.
-func (z *element) square(x *element, n int) {
+func (z *element) squareGeneric(x *element, n int) {
 	x0, x1, x2, x3 := x[0], x[1], x[2], x[3]
 	for range n {
 		// Products of different limbs, each of which counts twice.

@@ -53,11 +53,11 @@ type sum struct{ x, y, zz, zzz element }
 
 func (q *affine) sum() sum { return sum{q.x, q.y, element{1}, element{1}} }
 
-// add sets p to p + q, if neither is infinity and p is neither q nor its
+// addGeneric sets p to p + q, if neither is infinity and p is neither q nor its
 // negative: otherwise it makes p infinity, whatever the sum is, and adding to
 // infinity leaves it there. It is the formula madd-2008-s for these
 // coordinates, 8 products and 2 squares; that of a point has 13.
-func (p *sum) add(q *affine) {
+func (p *sum) addGeneric(q *affine) {
 	var u, r, uu, uuu, v element
 	u.mul(&q.x, &p.zz)
 	u.sub(&u, &p.x)
@@ -190,8 +190,8 @@ func toPolynomial(limbs *[entries]uint64) {
 	}
 }
 
-// pick sets q to an entry, and reads all of the row to do it.
-func (q *affine) pick(r *row, index uint64) {
+// pickGeneric sets q to an entry, and reads all of the row to do it.
+func (q *affine) pickGeneric(r *row, index uint64) {
 	b0, b1, b2, b3 := -(index & 1), -(index >> 1 & 1), -(index >> 2 & 1), -(index >> 3 & 1)
 	q.x.evaluate(&r.x, b0, b1, b2, b3)
 	q.y.evaluate(&r.y, b0, b1, b2, b3)
