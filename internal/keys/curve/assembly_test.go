@@ -95,6 +95,39 @@ func TestAssembly(t *testing.T) {
 	})
 }
 
+// TestAssemblyAtTheLimit has what random numbers do not reach: a difference that is zero
+// in the form of the prime, and one next to a multiple of 2^256.
+func TestAssemblyAtTheLimit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nonzero := func(label string) p256Element {
+			z := rawElement(t, label)
+			if z.isZero() {
+				return p256One
+			}
+			return z
+		}
+		quotient := func(a, b *p256Element) p256Element {
+			n := new(big.Int).ModInverse(b.value(), p256Prime)
+			return newP256Element(n.Mul(n, a.value()))
+		}
+		// Such a product comes with the prime added.
+		small := nonzero("small")
+		small[3] &= 1<<31 - 1
+		p := sum{small, rawElement(t, "y"), nonzero("zz"), rawElement(t, "zzz")}
+		q := affine{quotient(&small, &p.zz), rawElement(t, "y2")}
+		checkAssembly(t, &p, &q)
+		// x = zz makes m zero, and the new x is -2·s.
+		s := nonzero("s")
+		s[3] = 1<<63 - 1 - s[3]&(1<<31-1)
+		y := nonzero("y")
+		var v p256Element
+		v.add(&y, &y)
+		v.squareGeneric(&v)
+		x := quotient(&s, &v)
+		checkAssembly(t, &sum{x, y, x, nonzero("zzz")}, &q)
+	})
+}
+
 // nextTo is x, or that with the lowest limb changed or the prime added.
 func nextTo(t *rapid.T, x p256Element, label string) p256Element {
 	switch rapid.IntRange(0, 2).Draw(t, label+" next to it") {
