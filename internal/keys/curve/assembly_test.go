@@ -50,6 +50,15 @@ func checkAssembly(t fataler, p *sum, q *affine) {
 	got.same(t, "double", &added)
 }
 
+// raw is the number that the limbs are.
+func (z *p256Element) raw() *big.Int {
+	n := new(big.Int)
+	for i := len(z) - 1; i >= 0; i-- {
+		n.Or(n.Lsh(n, 64), new(big.Int).SetUint64(z[i]))
+	}
+	return n
+}
+
 func (z *p256Element) same(t fataler, name string, want *p256Element) {
 	t.Helper()
 	if *z != *want {
@@ -125,6 +134,15 @@ func TestAssemblyAtTheLimit(t *testing.T) {
 		v.squareGeneric(&v)
 		x := quotient(&s, &v)
 		checkAssembly(t, &sum{x, y, x, nonzero("zzz")}, &q)
+		// x + zz would be too large for the product with x - zz that follows.
+		m := p256Element{nonzero("m 0")[0] &^ 1, nonzero("m 1")[1], allOnes, allOnes}
+		d := p256Element{nonzero("d 0")[0] &^ 1, allOnes, nonzero("d 2")[2], allOnes >> 8}
+		half := func(n *big.Int) p256Element {
+			var text [coordinateSize]byte
+			n.Rsh(n, 1).FillBytes(text[:])
+			return limbs(&text)
+		}
+		checkAssembly(t, &sum{half(new(big.Int).Add(m.raw(), d.raw())), y, half(new(big.Int).Sub(m.raw(), d.raw())), y}, &q)
 	})
 }
 
