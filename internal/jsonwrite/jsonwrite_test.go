@@ -119,24 +119,28 @@ func general(t *testing.T, v any) []byte {
 	return text
 }
 
-// canonical is the text of the form of RFC 8785. Its digest, and the text behind room
-// of the caller's, must fit.
-func canonical(t *testing.T, v any) (text []byte, err error) {
-	t.Helper()
-	text, err = jsonwrite.Canonical(v)
-	sum, failed := jsonwrite.CanonicalSum(v)
-	if (err == nil) != (failed == nil) || err == nil && sum != sha256.Sum256(text) {
-		t.Errorf("the digest of %s (%v) is %x (%v)", text, err, sum, failed)
-	}
-	return text, err
-}
-
 // TestRoom: what is left in front is the caller's, and the text is the same.
 func TestRoom(t *testing.T) {
 	v := random(rand.New(rand.NewPCG(1, 1)), 1)
 	text, err := jsonwrite.MarshalAfter(5, &v)
 	if err != nil || len(text) < 5 || string(text[:5]) != "\x00\x00\x00\x00\x00" || string(text[5:]) != string(general(t, &v)) {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestSum: the digest is that of the text.
+func TestSum(t *testing.T) {
+	for _, v := range []any{random(rand.New(rand.NewPCG(1, 1)), 1), "", nil} {
+		text, err := jsonwrite.Canonical(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum, err := jsonwrite.CanonicalSum(v); err != nil || sum != sha256.Sum256(text) {
+			t.Errorf("%x, %v of %s", sum, err, text)
+		}
+	}
+	if sum, err := jsonwrite.CanonicalSum("\xff"); err == nil {
+		t.Errorf("%x of what is not UTF-8", sum)
 	}
 }
 
@@ -153,7 +157,7 @@ func TestSame(t *testing.T) {
 			if err := (*jsontext.Value)(&want).Canonicalize(); err != nil {
 				t.Fatal(err)
 			}
-			got, err = canonical(t, value)
+			got, err = jsonwrite.Canonical(value)
 			if err != nil || string(got) != string(want) {
 				t.Fatalf("seed %d, canonical %T: %v\ngot  %s\nwant %s", seed, value, err, got, want)
 			}
@@ -181,7 +185,7 @@ func TestRefused(t *testing.T) {
 		if text, err := jsonwrite.Marshal(v); err == nil {
 			t.Errorf("%s is written as %s", name, text)
 		}
-		if text, err := canonical(t, v); err == nil {
+		if text, err := jsonwrite.Canonical(v); err == nil {
 			t.Errorf("%s is written as %s", name, text)
 		}
 	}
@@ -215,7 +219,7 @@ func FuzzRaw(f *testing.F) {
 		if want.Canonicalize() != nil {
 			return
 		}
-		if got, err := canonical(t, v); err != nil || string(got) != string(want) {
+		if got, err := jsonwrite.Canonical(v); err != nil || string(got) != string(want) {
 			t.Fatalf("canonical: got %s, want %s: %v", got, want, err)
 		}
 	})
