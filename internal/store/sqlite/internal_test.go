@@ -192,6 +192,58 @@ func TestWALStaysShort(t *testing.T) {
 	}
 }
 
+// TestWALOfOneStaysShort: a client that is alone writes more pages for each record, and
+// these are what counts. Each checkpoint leaves some of them behind, as it does while
+// commits go on; without any, SQLite would restart the WAL by itself.
+func TestWALOfOneStaysShort(t *testing.T) {
+	db, path := openTest(t)
+	db.writer.wal.maxPages = 500
+	other, err := openConn(t.Context(), path, pragmas())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.close() }()
+	checkpoints, err := openConn(t.Context(), path, pragmas())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = checkpoints.close() }()
+	if err := db.Commit(t.Context(), &store.Commit{Org: "org"}); err != nil {
+		t.Fatal(err)
+	}
+	record := func(i int) {
+		t.Helper()
+		db.writer.wal.awaitCheckpoint() // during one the writer leaves the WAL alone
+		a := &store.ActivityRow{ID: fmt.Sprintf("%06d", i), TimestampMs: int64(i), Body: make([]byte, 1000)}
+		if err := db.Commit(t.Context(), &store.Commit{Org: "org", Version: 1, Activity: a}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 1000 {
+		if i%50 > 0 {
+			record(i)
+			continue
+		}
+		if err := other.exec("BEGIN"); err != nil {
+			t.Fatal(err)
+		}
+		column(t, other, 0, "SELECT version FROM organizations")
+		record(i) // which the checkpoint leaves behind: it is newer than what is read
+		db.writer.wal.passive(checkpoints)
+		if err := other.exec("ROLLBACK"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 1000 records alone are more than 20 MB of WAL.
+	if info.Size() > 8<<20 {
+		t.Errorf("the WAL has %d bytes", info.Size())
+	}
+}
+
 // awaitCheckpoint returns when no checkpoint is under way.
 func (w *wal) awaitCheckpoint() {
 	w.mu.Lock()
