@@ -157,7 +157,7 @@ func (a *atHand) run(ctx context.Context, fn func(Changes) error) (outcome, erro
 	case a.committed:
 	case a.impossible:
 		return refuted, nil
-	case errors.Is(err, ErrNotAtHand), errors.Is(err, ErrConflict), errors.Is(err, ErrRecorded):
+	case errors.Is(err, ErrNotAtHand), errors.Is(err, ErrRecorded):
 		a.impossible = true
 		return refuted, nil
 	case isDatabaseFailure(err): // asking again would only be to wait again
@@ -167,6 +167,9 @@ func (a *atHand) run(ctx context.Context, fn func(Changes) error) (outcome, erro
 		switch {
 		case problem != nil:
 			return notAnswered, problem
+		case errors.Is(err, ErrConflict): // which may be about more than the version
+			a.impossible = true
+			return refuted, nil
 		case !same || errors.Is(err, errStale):
 			return refuted, nil
 		}

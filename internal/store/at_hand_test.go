@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -30,6 +32,14 @@ func (o *observed) Version(ctx context.Context, org string) (int64, error) {
 	}
 	version, err := o.Driver.Version(ctx, org)
 	return max(0, version-o.lower), err
+}
+
+// Commit refuses versions that are lost.
+func (o *observed) Commit(ctx context.Context, c *store.Commit) error {
+	if version, err := o.Driver.Version(ctx, c.Org); err != nil || o.lower > 0 && c.Version > version-o.lower {
+		return cmp.Or(err, store.ErrConflict)
+	}
+	return o.Driver.Commit(ctx, c)
 }
 
 func (o *observed) Versions(ctx context.Context, orgs []string) (map[string]int64, error) {
@@ -220,6 +230,32 @@ func TestVersionThatNeverWas(t *testing.T) {
 	versions = nil
 	read()
 	if len(versions) != 1 || versions[0] == lost {
+		t.Errorf("then it ran on versions %v, of which %s never was", versions, lost)
+	}
+}
+
+// TestWriteOnVersionThatNeverWas: a commit that is refused finds that out too.
+func TestWriteOnVersionThatNeverWas(t *testing.T) {
+	here, driver, _, org := twoNodes(t)
+	rename(t, here, org, "Lost")
+	driver.lower = 1
+	var versions []string
+	write := func() {
+		_, _ = here.Write(t.Context(), org, func(to store.Changes) error {
+			return to.Update(t.Context(), org, func(tx *store.Tx) error {
+				versions = append(versions, tx.VersionForTest())
+				if len(versions) > 3 {
+					return errors.New("enough") // here everything is refused
+				}
+				return renameIn(tx, "!")
+			})
+		})
+	}
+	write()
+	lost := versions[0]
+	versions = nil
+	write()
+	if slices.Contains(versions, lost) {
 		t.Errorf("then it ran on versions %v, of which %s never was", versions, lost)
 	}
 }

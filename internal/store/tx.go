@@ -26,7 +26,7 @@ type Tx struct {
 	place    *place        // in the pipeline; nil: of a transaction that only reads
 	base     *pendingState // on which it runs; nil: on what is committed
 	ahead    bool          // it runs before its turn: see [place.ahead]
-	atHand   bool          // its version is not confirmed yet: see [Store.Read]
+	atHand   bool          // its version is not confirmed yet: see [Tx.AtHand]
 	tables   map[string]anyWrites
 	sealed   map[string][]byte // by name; nil when removed
 	activity *ActivityRow
@@ -69,6 +69,10 @@ type anyWrites interface {
 
 // Org is the organization that the transaction is bound to.
 func (tx *Tx) Org() string { return tx.org }
+
+// AtHand reports whether the transaction may be on a version that is not the present
+// one, so that all that it does may count for nothing: see [Store.Write].
+func (tx *Tx) AtHand() bool { return tx.atHand }
 
 // Discard forgets everything that was written so far.
 func (tx *Tx) Discard() {

@@ -352,7 +352,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 }
 
 // maxAnnounced bounds how much room is made for a body before it is there.
-const maxAnnounced = 64 << 10
+const maxAnnounced = 8 << 10
 
 func readAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength <= 0 || r.ContentLength > min(most, maxAnnounced) {

@@ -311,6 +311,9 @@ func (t *attempt) ownUser(a *domain.Activity, intent *activity.Intent) (string, 
 
 // execute runs the operation that the ruling allows.
 func (t *attempt) execute(a *domain.Activity, intent *activity.Intent, ruling *decide.Ruling, now time.Time) (jsontext.Value, error) {
+	if intent.Once && t.tx.AtHand() {
+		return nil, store.ErrNotAtHand // what it uses up outside is for a decision that counts
+	}
 	kind, credential := t.who.credentialType, t.who.credentialKey
 	if t.factor {
 		var err error

@@ -165,7 +165,7 @@ func (e *Engine) submit(ctx context.Context, endpoint *activity.Endpoint, versio
 	var reply *Reply
 	runs := repeat(r)
 	certain, err := e.Store.Write(ctx, envelope.OrganizationID, func(to store.Changes) (err error) {
-		reply, err = e.submitTo(ctx, to, submission, runs.next())
+		reply, err = e.submitTo(ctx, to, submission, runs.next(to == e.Store))
 		return err
 	})
 	runs.end(certain)
@@ -192,8 +192,8 @@ func (e *Engine) submitTo(ctx context.Context, to store.Changes, submission *sub
 		}
 	}
 	intent := submission.intent
-	if to != e.Store && (intent.Once || len(intent.Tokens) > 0) {
-		return nil, store.ErrNotAtHand // others are asked, who shall not be for a user who is gone
+	if to != e.Store && len(intent.Tokens) > 0 {
+		return nil, store.ErrNotAtHand // issuers are asked, who shall not be for a user who is gone
 	}
 	submission.caller = caller
 	// A token may have expired since the same request was recorded: that one

@@ -48,7 +48,7 @@ func (e *Engine) query(ctx context.Context, q *activity.CompiledQuery, question 
 	var reply *Reply
 	runs := repeat(r)
 	certain, err := e.Store.Read(ctx, func(from store.Views) (err error) {
-		reply, err = e.answerQuery(ctx, from, q, question, org, proof, runs.next())
+		reply, err = e.answerQuery(ctx, from, q, question, org, proof, runs.next(from == e.Store))
 		return err
 	})
 	runs.end(certain)

@@ -13,30 +13,40 @@ func repeatable(p proof) bool {
 	return false
 }
 
-// runs are those of one request. What a run finds out is in the log only if it
-// counts, and a user is asked about once.
+// runs are those of one request. What a run on the versions at hand finds out is in the
+// log only if it counts, and a user is asked about once.
 type runs struct {
 	request Request
-	found   Event
-	event   *Event // as it was when the request came
+	found   Event // by a run on the versions at hand
+	asked   Event // as it was when the request came
+	atHand  bool  // whether the last run was one
 }
 
 func repeat(r Request) *runs {
-	all := &runs{request: r, event: r.Event}
-	all.request.Event, all.request.Admit = &all.found, admitOnce(r.Admit)
-	return all
+	r.Admit = admitOnce(r.Admit)
+	return &runs{request: r, asked: *r.Event}
 }
 
-// next begins a run.
-func (r *runs) next() Request {
-	r.found = *r.event
-	return r.request
+// next begins a run; certain: one that counts, and is the last.
+func (r *runs) next(certain bool) Request {
+	r.atHand = !certain
+	next := r.request
+	if r.atHand {
+		r.found = r.asked
+		next.Event = &r.found
+	}
+	return next
 }
 
-// end ends the last one; not certain: it does not count.
+// end ends the last one; not certain: it does not count, and of a commit that may have
+// happened the log has what it may have recorded.
 func (r *runs) end(certain bool) {
-	if certain {
-		*r.event = r.found
+	switch {
+	case !r.atHand:
+	case certain:
+		*r.request.Event = r.found
+	default:
+		r.request.Event.ActivityID = r.found.ActivityID
 	}
 }
 

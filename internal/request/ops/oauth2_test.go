@@ -3,6 +3,7 @@ package ops_test
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"latchkey/internal/proof/oidc"
 	"latchkey/internal/server/config"
 	"latchkey/internal/test/oauth2test"
+	"latchkey/internal/test/pgtest"
 	. "latchkey/internal/test/servertest"
 	"latchkey/internal/test/testkit"
 )
@@ -334,6 +336,49 @@ func (o *oauth2Story) keepsSecret(t *testing.T) {
 	for _, form := range []string{oauth2Secret, hex.EncodeToString([]byte(oauth2Secret)), strings.ReplaceAll(oauth2Secret, " ", "+")} {
 		if strings.Contains(said, form) {
 			t.Errorf("the client secret is in what the server says")
+		}
+	}
+}
+
+// TestOAuth2OfOldVersion: no provider is asked for what another server has forbidden
+// since, neither by who submits nor by who votes.
+func TestOAuth2OfOldVersion(t *testing.T) {
+	url := pgtest.URL(t)
+	o := &oauth2Story{provider: oauth2test.Start(t)}
+	o.Server = Start(t, url, o.config())
+	there := Start(t, url, o.config())
+	o.provider.Register("client-1", oauth2Secret)
+	o.credential = o.create(t, "OAUTH2_PROVIDER_X", "client-1", oauth2Secret)
+	ada, bob := o.NewUser(t, o.Root, "Ada", client.P256), o.NewUser(t, o.Root, "Bob", client.P256)
+	is := func(c *Caller) string { return fmt.Sprintf("approvers.any(user, user.id == '%s')", c.UserID) }
+	for _, consensus := range []string{is(ada), is(ada) + " && " + is(bob)} {
+		policy := o.Root.Submit(t, "create_policy", allowPolicy("logins", "activity.type == 'ACTIVITY_TYPE_OAUTH2_AUTHENTICATE'", consensus)).
+			Get("result", "createPolicyResult", "policyId").Text()
+		submit := func() Reply {
+			c := there.As(ada)
+			return c.Post(t, "oauth2_authenticate", c.Body(t, "oauth2_authenticate", o.code("1001", "key")))
+		}
+		// The policy is known there, and what it allows works.
+		last := submit
+		if reply := submit(); strings.Contains(string(reply.Body), "ACTIVITY_STATUS_CONSENSUS_NEEDED") {
+			fingerprint := reply.JSON(t).Get("activity", "fingerprint").Text()
+			there.As(bob).Submit(t, "approve_activity", m{"fingerprint": fingerprint})
+			fingerprint = submit().JSON(t).Get("activity", "fingerprint").Text()
+			last = func() Reply {
+				c := there.As(bob)
+				return c.Post(t, "approve_activity", c.Body(t, "approve_activity", m{"fingerprint": fingerprint}))
+			}
+		}
+		before := o.provider.Stats().Tokens
+		if before == 0 {
+			t.Fatal("the provider was not asked at all")
+		}
+		o.Root.Submit(t, "delete_policy", m{"policyId": policy})
+		if reply := last(); reply.Status != http.StatusForbidden {
+			t.Errorf("%s: HTTP %d: %s", consensus, reply.Status, reply.Body)
+		}
+		if asked := o.provider.Stats().Tokens - before; asked != 0 {
+			t.Errorf("%s: the provider was asked %d times", consensus, asked)
 		}
 	}
 }
