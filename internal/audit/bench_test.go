@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -31,7 +30,7 @@ func BenchmarkVerify(b *testing.B) {
 	fill(b, url, activities)
 	resetPeak()
 	b.ResetTimer()
-	used := processorTime(b)
+	used := testkit.ProcessorTime(b)
 	for range b.N {
 		if counts, found := audited(b, url); counts.Signatures < int64(activities) || counts.Entries < int64(activities) || len(found) > 0 {
 			b.Fatalf("%+v: %.2000s", counts, fmt.Sprint(found))
@@ -39,21 +38,12 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	b.StopTimer()
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(activities), "ns/activity")
-	b.ReportMetric((processorTime(b)-used).Seconds()/float64(b.N), "processor-seconds")
+	b.ReportMetric((testkit.ProcessorTime(b)-used).Seconds()/float64(b.N), "processor-seconds")
 	b.ReportMetric(peak(), "MB-at-most")
 	began := time.Now()
 	s := servertest.Start(b, url, config.Default())
 	b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms-to-start")
 	s.Stop(b)
-}
-
-// processorTime is how much this process has used, on all cores together.
-func processorTime(b *testing.B) time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // resetPeak begins to count the memory of the process anew, where the system can.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // Views is where views of organizations come from: a [Store], or what [Store.Read]
@@ -86,10 +87,9 @@ const (
 // atHand has views of organizations at the newest versions that this process knows
 // of, which may be old.
 type atHand struct {
-	store     *Store
-	used      []usedSnapshot // few
-	txs       []*Tx
-	committed bool // on the only version that was used
+	store *Store
+	used  []usedSnapshot // few
+	txs   []*Tx
 	// impossible says that this cannot be done on versions that are known, or not now.
 	impossible bool
 }
@@ -119,9 +119,7 @@ func (a *atHand) Update(ctx context.Context, org string, fn func(*Tx) error) err
 		a.impossible = true
 		return ErrNotAtHand
 	}
-	err = a.store.run(ctx, tx, fn)
-	a.committed = tx.committed
-	return err
+	return a.store.run(ctx, tx, fn)
 }
 
 func (a *atHand) newTx(ctx context.Context, org string) (*Tx, error) {
@@ -154,7 +152,7 @@ func (a *atHand) snapshot(org string) *snapshot {
 func (a *atHand) run(ctx context.Context, fn func(Changes) error) (outcome, error) {
 	err := fn(a)
 	switch {
-	case a.committed:
+	case slices.ContainsFunc(a.txs, func(tx *Tx) bool { return tx.committed }): // on the only version that was used
 	case a.impossible:
 		return refuted, nil
 	case errors.Is(err, ErrNotAtHand), errors.Is(err, ErrRecorded):

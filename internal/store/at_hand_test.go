@@ -36,8 +36,10 @@ func (o *observed) Version(ctx context.Context, org string) (int64, error) {
 
 // Commit refuses versions that are lost.
 func (o *observed) Commit(ctx context.Context, c *store.Commit) error {
-	if version, err := o.Driver.Version(ctx, c.Org); err != nil || o.lower > 0 && c.Version > version-o.lower {
-		return cmp.Or(err, store.ErrConflict)
+	if o.lower > 0 {
+		if version, err := o.Version(ctx, c.Org); err != nil || c.Version > version {
+			return cmp.Or(err, store.ErrConflict)
+		}
 	}
 	return o.Driver.Commit(ctx, c)
 }

@@ -198,7 +198,7 @@ func (s *Store) Hold(why *fault.Error) { s.held.Store(why) }
 // may have read a mixture of two versions; then it has to run again.
 func (s *Store) readResult(ctx context.Context, tx *Tx, err error) error {
 	if tx.atHand {
-		return err // who runs it asks
+		return err // the caller asks
 	}
 	if tx.base != nil {
 		if problem := tx.base.await(ctx); problem != nil {

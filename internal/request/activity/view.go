@@ -1,7 +1,6 @@
 package activity
 
 import (
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -158,12 +157,7 @@ func renderVote(a *domain.Activity, v *domain.Vote, user func(id string) (*domai
 }
 
 // FingerprintText is how clients write a fingerprint.
-func FingerprintText(f [32]byte) string {
-	const prefix = "sha256:"
-	var text [len(prefix) + 2*len(f)]byte
-	hex.Encode(text[copy(text[:], prefix):], f[:])
-	return string(text[:])
-}
+func FingerprintText(f [32]byte) string { return "sha256:" + hexOf(f) }
 
 // Reply is what a client gets for an activity: the view and nothing beside it,
 // because clients spread the reply over the result.

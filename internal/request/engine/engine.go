@@ -193,7 +193,7 @@ func (e *Engine) submitTo(ctx context.Context, to store.Changes, submission *sub
 	}
 	intent := submission.intent
 	if to != e.Store && len(intent.Tokens) > 0 {
-		return nil, store.ErrNotAtHand // issuers are asked, who shall not be for a user who is gone
+		return nil, store.ErrNotAtHand // issuers would be asked for a user who may be gone
 	}
 	submission.caller = caller
 	// A token may have expired since the same request was recorded: that one

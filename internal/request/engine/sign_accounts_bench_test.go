@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"latchkey/internal/server/config"
 	"latchkey/internal/test/pgtest"
 	. "latchkey/internal/test/servertest"
+	"latchkey/internal/test/testkit"
 )
 
 // BenchmarkSignAccounts signs payloads, 16 at a time: in turn with one account, and
@@ -55,7 +55,7 @@ func BenchmarkSignAccounts(b *testing.B) {
 				one[i], each[i] = request(addresses[0], i), request(addresses[i], b.N+i)
 			}
 			perform := func(requests []engine.Request) (processor, took float64) {
-				before, start := processorTime(), time.Now()
+				before, start := testkit.ProcessorTime(b), time.Now()
 				var next atomic.Int64
 				var all sync.WaitGroup
 				for range 16 {
@@ -74,7 +74,7 @@ func BenchmarkSignAccounts(b *testing.B) {
 					})
 				}
 				all.Wait()
-				return float64(processorTime() - before), float64(time.Since(start))
+				return float64(testkit.ProcessorTime(b) - before), float64(time.Since(start))
 			}
 			const portion = 500
 			var processor, took, of []float64
@@ -91,12 +91,6 @@ func BenchmarkSignAccounts(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 		})
 	}
-}
-
-func processorTime() int64 {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return u.Utime.Nano() + u.Stime.Nano()
 }
 
 func manyAccounts(b *testing.B, root *Caller, n int) (addresses []string) {

@@ -96,7 +96,7 @@ func (w *wal) run(c *conn, stop <-chan struct{}) {
 	}
 }
 
-// passive moves what pages it can without making anybody wait.
+// passive moves the pages that it can without making a reader or the writer wait.
 func (w *wal) passive(c *conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

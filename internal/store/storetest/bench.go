@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"latchkey/internal/ids"
 	"latchkey/internal/store"
+	"latchkey/internal/test/testkit"
 )
 
 // BenchmarkAppend measures commits as a signature makes them, by 64 writers, to one
@@ -35,7 +35,7 @@ func benchmarkAppend(b *testing.B, db store.Driver, orgs []string) {
 	const writers = 64
 	var n atomic.Int64
 	b.SetParallelism(max(1, writers/runtime.GOMAXPROCS(0)))
-	used := processorTime(b)
+	used := testkit.ProcessorTime(b)
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
@@ -47,7 +47,7 @@ func benchmarkAppend(b *testing.B, db store.Driver, orgs []string) {
 		}
 	})
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
-	b.ReportMetric(float64(processorTime(b)-used)/float64(b.N)/1000, "cpu-µs/commit")
+	b.ReportMetric(float64(testkit.ProcessorTime(b)-used)/float64(b.N)/1000, "cpu-µs/commit")
 }
 
 // signature is a commit with as many bytes as that of a signature.
@@ -63,24 +63,13 @@ func signature(org string) *store.Commit {
 	}
 }
 
-// processorTime is what this process has used: on a shared machine it says more
-// than the time that passed.
-func processorTime(b *testing.B) int64 {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return u.Utime.Nano() + u.Stime.Nano()
-}
-
 // BenchmarkAppendAlone measures one writer.
 func BenchmarkAppendAlone(b *testing.B, db store.Driver) {
 	org := ids.New()
 	if err := db.Commit(b.Context(), &store.Commit{Org: org}); err != nil {
 		b.Fatal(err)
 	}
-	used := processorTime(b)
+	used := testkit.ProcessorTime(b)
 	b.ResetTimer()
 	for range b.N {
 		if err := db.Commit(b.Context(), signature(org)); err != nil {
@@ -88,7 +77,7 @@ func BenchmarkAppendAlone(b *testing.B, db store.Driver) {
 		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
-	b.ReportMetric(float64(processorTime(b)-used)/float64(b.N)/1000, "cpu-µs/commit")
+	b.ReportMetric(float64(testkit.ProcessorTime(b)-used)/float64(b.N)/1000, "cpu-µs/commit")
 }
 
 // BenchmarkGet measures point reads.

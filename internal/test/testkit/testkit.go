@@ -1,5 +1,5 @@
 // Package testkit holds the small functions that the tests of many packages
-// need: waiting for an event, reserving an address, decoding bytes.
+// need: waiting for an event, reserving an address, decoding bytes, measuring.
 package testkit
 
 import (

@@ -1,11 +1,11 @@
 package k256
 
 import (
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
+
+	"latchkey/internal/test/testkit"
 )
 
 // withoutAssembly runs f as on a processor that cannot run the assembly.
@@ -15,14 +15,13 @@ func withoutAssembly(f func()) {
 	f()
 }
 
-// TestWithoutAssembly is all that depends on the field, on a processor that cannot run the assembly.
+// TestWithoutAssembly is all that depends on the field, on a processor that cannot run
+// the assembly.
 func TestWithoutAssembly(t *testing.T) {
-	if !hasAssembly {
-		t.Skip("so are all tests: this processor cannot run the assembly")
-	}
 	withoutAssembly(func() {
 		for name, test := range map[string]func(*testing.T){
 			"Field": TestField, "FieldEdges": TestFieldEdges, "Invert": TestInvert, "Base": TestBase,
+			"BaseOfOddScalars": TestBaseOfOddScalars, "Infinity": TestInfinity, "DamagedTable": TestDamagedTable,
 			"Addition": TestAddition, "IncompleteAddition": TestIncompleteAddition,
 			"Comb": TestComb, "Pick": TestPick, "SumsNextToAWindow": TestSumsNextToAWindow, "SpecialLastAddition": TestSpecialLastAddition,
 		} {
@@ -31,8 +30,7 @@ func TestWithoutAssembly(t *testing.T) {
 	})
 }
 
-// BenchmarkAssembly takes turns with assembly and without it, so that both see the same
-// machine, and compares times of which a tenth are shorter.
+// BenchmarkAssembly takes turns with assembly and without it.
 func BenchmarkAssembly(b *testing.B) {
 	if !hasAssembly {
 		b.Skip("this processor cannot run the assembly")
@@ -58,26 +56,7 @@ func BenchmarkAssembly(b *testing.B) {
 		{"IsBase", 5, func() { IsBase(&k, p) }},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
-			run := func() time.Duration {
-				start := time.Now()
-				for range bm.n {
-					bm.f()
-				}
-				return time.Since(start)
-			}
-			var with, without []time.Duration
-			for b.Loop() {
-				with = append(with, run())
-				withoutAssembly(func() { without = append(without, run()) })
-			}
-			low := func(d []time.Duration) float64 {
-				slices.Sort(d)
-				return float64(d[len(d)/10]) / float64(bm.n)
-			}
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(low(with), "ns/assembly")
-			b.ReportMetric(low(without), "ns/Go")
-			b.ReportMetric(low(with)/low(without), "assembly/Go")
+			testkit.InTurn(b, bm.n, bm.f, testkit.Side{Name: "assembly", In: func(run func()) { run() }}, testkit.Side{Name: "Go", In: withoutAssembly})
 		})
 	}
 }
