@@ -389,14 +389,17 @@ func TestFailureAfterApproval(t *testing.T) {
 // nodes, and checks that what all of them saw could have happened one after the
 // other.
 func TestVotingIsLinearizable(t *testing.T) {
+	eachNodes(t, func(t *testing.T, nodes ...*Server) { linearizable(t, nodes[0], nodes...) })
+}
+
+// eachNodes runs a test on two nodes that share a PostgreSQL, and on one with SQLite,
+// which has no other.
+func eachNodes(t *testing.T, test func(t *testing.T, nodes ...*Server)) {
 	url := pgtest.URL(t)
 	one := Start(t, url, config.Default())
 	two := Start(t, url, config.Default())
-	t.Run("two nodes", func(t *testing.T) { linearizable(t, one, one, two) })
-	t.Run("sqlite", func(t *testing.T) {
-		s := Start(t, SQLite(t), config.Default())
-		linearizable(t, s, s)
-	})
+	t.Run("two nodes", func(t *testing.T) { test(t, one, two) })
+	t.Run("sqlite", func(t *testing.T) { test(t, Start(t, SQLite(t), config.Default())) })
 }
 
 // ballot is what a voter does; the state of an activity is the set of those who
