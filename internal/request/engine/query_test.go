@@ -41,16 +41,26 @@ func TestQueryAsksOnce(t *testing.T) {
 func TestSubmitAsksNothing(t *testing.T) {
 	proxy := pgtest.NewProxy(t, pgtest.URL(t))
 	s := Start(t, proxy.URL, config.Default())
-	key := s.Root.Submit(t, "create_private_keys", m{"privateKeys": []any{m{
-		"privateKeyName": "key", "curve": "CURVE_SECP256K1", "privateKeyTags": []any{}, "addressFormats": []any{},
-	}}}).Get("result", "createPrivateKeysResultV2", "privateKeys", 0, "privateKeyId").Text()
-	payload := m{
-		"signWith": key, "payload": strings.Repeat("ab", 32),
-		"encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP",
-	}
+	payload := rawPayload(signingKey(t, s))
 	s.Root.Submit(t, "sign_raw_payload", payload)
 	if least := leastTrips(proxy, func() { s.Root.Submit(t, "sign_raw_payload", payload) }); least != 1 {
 		t.Errorf("a signature was %d round trips", least)
+	}
+}
+
+// signingKey is the id of a new private key.
+func signingKey(t testing.TB, s *Server) string {
+	t.Helper()
+	return s.Root.Submit(t, "create_private_keys", m{"privateKeys": []any{m{
+		"privateKeyName": "key", "curve": "CURVE_SECP256K1", "privateKeyTags": []any{}, "addressFormats": []any{},
+	}}}).Get("result", "createPrivateKeysResultV2", "privateKeys", 0, "privateKeyId").Text()
+}
+
+// rawPayload are the parameters of sign_raw_payload.
+func rawPayload(signWith string) m {
+	return m{
+		"signWith": signWith, "payload": strings.Repeat("ab", 32),
+		"encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP",
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -147,10 +146,7 @@ var rights = map[string]func(t *testing.T, s *Server) right{
 
 // signer is a user without rights, and a key to sign with.
 func signer(t *testing.T, s *Server) right {
-	key := s.Root.Submit(t, "create_private_keys", m{"privateKeys": []any{m{
-		"privateKeyName": "key", "curve": "CURVE_SECP256K1", "privateKeyTags": []any{}, "addressFormats": []any{},
-	}}}).Get("result", "createPrivateKeysResultV2", "privateKeys", 0, "privateKeyId").Text()
-	return right{signer: s.NewUser(t, s.Root, "signer", client.P256), signWith: key, refused: http.StatusForbidden}
+	return right{signer: s.NewUser(t, s.Root, "signer", client.P256), signWith: signingKey(t, s), refused: http.StatusForbidden}
 }
 
 func apiKey(key client.PrivateKey) m {
@@ -189,10 +185,7 @@ type change struct{ given bool }
 
 func rightComesAndGoes(t *testing.T, r right, s *Server, nodes []*Server) {
 	const changes, signers = 8, 3 // on each node
-	payload := m{
-		"signWith": r.signWith, "payload": strings.Repeat("ab", 32),
-		"encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP",
-	}
+	payload := rawPayload(r.signWith)
 	var mu sync.Mutex
 	var history []porcupine.Operation
 	order := map[string]*change{} // by activity; nil: a signature
