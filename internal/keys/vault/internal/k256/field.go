@@ -237,33 +237,10 @@ func (z *element) squareGeneric(x *element, n int) {
 	z[0], z[1], z[2], z[3] = x0, x1, x2, x3
 }
 
-// invert sets z to 1/x = x^(p-2), and to zero if x is zero. In p-2 there are
-// runs of 223, 22, 1, 2 and 1 ones; ones holds x to a run of so many.
+// invert sets z to 1/x, and to zero if x is zero.
 func (z *element) invert(x *element) {
-	var ones [224]element
-	ones[1] = *x
-	run := func(a, b int) { // a+b ones are a ones shifted by b, and b ones
-		t := &ones[a+b]
-		t.square(&ones[a], b)
-		t.mul(t, &ones[b])
-	}
-	run(1, 1)
-	run(2, 1)
-	run(3, 3)
-	run(6, 3)
-	run(9, 2)
-	run(11, 11)
-	run(22, 22)
-	run(44, 44)
-	run(88, 88)
-	run(176, 44)
-	run(220, 3)
-	t := ones[223]
-	for _, next := range []struct{ shift, ones int }{{23, 22}, {5, 1}, {3, 2}, {2, 1}} {
-		t.square(&t, next.shift)
-		t.mul(&t, &ones[next.ones])
-	}
-	*z = t
+	*z = x.reduced()
+	fieldPrime.invert((*[4]uint64)(z))
 }
 
 // reduced is the number below p that x stands for.
@@ -293,15 +270,25 @@ func (x *element) isZero() bool { return x.reduced() == element{} }
 func (z *element) setField(f *secp256k1.FieldVal) {
 	var b [32]byte
 	f.PutBytes(&b)
-	for i := range z {
-		z[i] = binary.BigEndian.Uint64(b[8*(3-i):])
-	}
+	*z = limbsOf(&b)
 }
 
 func (x *element) putField(f *secp256k1.FieldVal) {
-	var b [32]byte
-	for i, limb := range x.reduced() {
+	b := bytesOf(x.reduced())
+	f.SetBytes(&b)
+}
+
+// limbsOf is a number that is written from its highest byte.
+func limbsOf(b *[32]byte) (limbs [4]uint64) {
+	for i := range limbs {
+		limbs[i] = binary.BigEndian.Uint64(b[8*(3-i):])
+	}
+	return limbs
+}
+
+func bytesOf(limbs [4]uint64) (b [32]byte) {
+	for i, limb := range limbs {
 		binary.BigEndian.PutUint64(b[8*(3-i):], limb)
 	}
-	f.SetBytes(&b)
+	return b
 }

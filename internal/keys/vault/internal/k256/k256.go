@@ -2,17 +2,11 @@
 // does slowly, and in a time that depends on the secret: multiplying the base
 // point, and inverting.
 //
-// Base and IsBase take constant time: no branch and no address depends on the
-// scalar. Inverse is blinded by a random factor instead, so that the fast
-// algorithm may take the time that it likes: 1/x = b/(x*b). The library's own
-// scalars add and multiply in constant time.
+// All of it takes constant time: no branch and no address depends on a number. The
+// library's own scalars add and multiply in constant time too.
 package k256
 
-import (
-	"crypto/rand"
-
-	"github.com/decred/dcrd/dcrec/secp256k1/v4"
-)
+import "github.com/decred/dcrd/dcrec/secp256k1/v4"
 
 // Base sets p to kG, in affine coordinates, and reports whether that is a point
 // of the curve. It is not if k is zero, or if the table is damaged: then it
@@ -56,12 +50,11 @@ func (q *affine) onCurve() bool {
 
 // Inverse sets to to 1/k modulo the order. k must not be zero.
 func Inverse(to, k *secp256k1.ModNScalar) {
-	var blind secp256k1.ModNScalar
-	defer blind.Zero()
-	var buffer [32]byte
-	for blind.IsZero() {
-		rand.Read(buffer[:])
-		blind.SetBytes(&buffer)
-	}
-	to.Mul2(k, &blind).InverseNonConst().Mul(&blind)
+	text := k.Bytes()
+	number := limbsOf(&text)
+	groupOrder.invert(&number)
+	text = bytesOf(number)
+	to.SetBytes(&text)
+	clear(text[:])
+	clear(number[:])
 }

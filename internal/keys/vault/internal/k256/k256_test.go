@@ -73,18 +73,6 @@ func TestBaseOfOddScalars(t *testing.T) {
 	}
 }
 
-func TestInverse(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		k := scalar(t)
-		var got, one secp256k1.ModNScalar
-		Inverse(&got, k)
-		one.SetInt(1)
-		if !got.Mul(k).Equals(&one) {
-			t.Fatalf("%v", k)
-		}
-	})
-}
-
 func TestInfinity(t *testing.T) {
 	var zero secp256k1.ModNScalar
 	var p secp256k1.JacobianPoint

@@ -1,7 +1,6 @@
 package k256
 
 import (
-	"encoding/binary"
 	"sync"
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
@@ -218,10 +217,10 @@ func (c *comb) digits(k *secp256k1.ModNScalar) (limbs [windows*width/64 + 1]uint
 	var m secp256k1.ModNScalar
 	m.Mul2(k, &c.half).Add(&c.shift)
 	bytes := m.Bytes()
-	for i := range 4 {
-		limbs[i] = binary.BigEndian.Uint64(bytes[8*(3-i):])
-	}
+	number := limbsOf(&bytes)
+	copy(limbs[:], number[:])
 	m.Zero()
+	clear(number[:])
 	clear(bytes[:])
 	return limbs
 }
