@@ -74,20 +74,33 @@ func newModulus(n *big.Int) *modulus {
 
 // invert sets x, which is below m, to 1/x modulo m, and leaves zero as it is.
 func (m *modulus) invert(x *[4]uint64) {
-	// f is d·x and g is e·x modulo m, with d and e between -2m and m.
-	f, g, d, e := m.number, longOf(x), long{}, long{1}
-	minusDelta := int64(-1)
+	i := m.inversion(x)
 	for range rounds {
-		var t matrix
-		minusDelta, t = divisionSteps(minusDelta, uint64(f[0]), uint64(g[0]))
-		t.apply(&f, &g, m, 0, 0)
-		t.applyModulo(&d, &e, m)
+		i.round()
 	}
-	d.addIf(d[4], m) // between -m and m
-	d.negateIf(f[4]) // if f is -1
-	d.addIf(d[4], m)
-	*x = d.limbs()
-	clear(d[:])
+	i.d.normalize(m, i.f[4]) // f is 1 or -1
+	*x = i.d.limbs()
+	clear(i.d[:])
+}
+
+// inversion is one on its way: f is d·x and g is e·x modulo m, with d and e between -2m
+// and m. minusDelta is -delta - 1/2, which is negative while delta is positive.
+type inversion struct {
+	m          *modulus
+	f, g, d, e long
+	minusDelta int64
+}
+
+func (m *modulus) inversion(x *[4]uint64) inversion {
+	return inversion{m: m, f: m.number, g: longOf(x), e: long{1}, minusDelta: -1}
+}
+
+// round does as many steps as are done at once.
+func (i *inversion) round() {
+	var t matrix
+	i.minusDelta, t = divisionSteps(i.minusDelta, uint64(i.f[0]), uint64(i.g[0]))
+	t.apply(&i.f, &i.g, i.m, 0, 0)
+	t.applyModulo(&i.d, &i.e, i.m)
 }
 
 // matrix takes f and g to (u·f + v·g)/2^62 and (q·f + r·g)/2^62. In a row, both entries
@@ -95,7 +108,6 @@ func (m *modulus) invert(x *[4]uint64) {
 type matrix struct{ u, v, q, r int64 }
 
 // divisionSteps works out so many as are done at once, on the lowest limbs of f and g.
-// minusDelta is -delta - 1/2: -1 in the beginning, and negative while delta is positive.
 func divisionSteps(minusDelta int64, f, g uint64) (int64, matrix) {
 	// The row of f is doubled where that of g would be halved.
 	const one = 1 << (limbBits - stepsAtOnce)
@@ -161,19 +173,22 @@ func (w wide) shifted() wide {
 	return wide{w.low>>limbBits | w.high<<(64-limbBits), uint64(int64(w.high) >> limbBits)}
 }
 
-// addIf adds m if what is negative.
-func (x *long) addIf(what int64, m *modulus) {
+// normalize takes x, which is between -2m and m, or -x if sign is negative, to between
+// 0 and m.
+func (x *long) normalize(m *modulus, sign int64) {
+	x.addIfNegative(m)
+	minus := sign >> 63
 	for i := range x {
-		x[i] += m.number[i] & (what >> 63)
+		x[i] = (x[i] ^ minus) - minus
 	}
 	x.carry()
+	x.addIfNegative(m)
 }
 
-// negateIf negates x if what is negative.
-func (x *long) negateIf(what int64) {
-	mask := what >> 63
+func (x *long) addIfNegative(m *modulus) {
+	negative := x[4] >> 63
 	for i := range x {
-		x[i] = (x[i] ^ mask) - mask
+		x[i] += m.number[i] & negative
 	}
 	x.carry()
 }

@@ -56,42 +56,95 @@ func step(delta *int, f, g *big.Int) {
 func checkInvert(t fataler, m *modulus, n, x *big.Int) {
 	t.Helper()
 	limbs := limbsOfNumber(x)
-	f, g, d, e := m.number, longOf(&limbs), long{}, long{1}
-	if f.number().Cmp(n) != 0 || g.number().Cmp(x) != 0 {
-		t.Fatalf("%x and %x in limbs: %x and %x", n, x, f, g)
+	i := m.inversion(&limbs)
+	if i.f.number().Cmp(n) != 0 || i.g.number().Cmp(x) != 0 {
+		t.Fatalf("%x and %x in limbs: %x and %x", n, x, i.f, i.g)
 	}
-	delta, wantF, wantG := 1, new(big.Int).Set(n), new(big.Int).Set(x)
-	minusDelta := int64(-1)
-	lowest := new(big.Int).Lsh(n, 1)
-	lowest.Neg(lowest)
+	delta, f, g := 1, new(big.Int).Set(n), new(big.Int).Set(x)
 	for round := range rounds {
-		var by matrix
-		minusDelta, by = divisionSteps(minusDelta, uint64(f[0]), uint64(g[0]))
-		by.apply(&f, &g, m, 0, 0)
-		by.applyModulo(&d, &e, m)
+		i.round()
 		for range stepsAtOnce {
-			step(&delta, wantF, wantG)
+			step(&delta, f, g)
 		}
-		if f.number().Cmp(wantF) != 0 || g.number().Cmp(wantG) != 0 || minusDelta != int64(-delta-1)/2 {
-			t.Fatalf("%x modulo %x, round %d: f, g and delta are %x, %x and %d, not %x, %x and %d", x, n, round, f.number(), g.number(), -minusDelta, wantF, wantG, (delta+1)/2)
+		if i.f.number().Cmp(f) != 0 || i.g.number().Cmp(g) != 0 || i.minusDelta != int64(-delta-1)/2 {
+			t.Fatalf("%x modulo %x, round %d: f, g and -delta - 1/2 are %x, %x and %d, not %x, %x and %d",
+				x, n, round, i.f.number(), i.g.number(), i.minusDelta, f, g, (-delta-1)/2)
 		}
-		for _, multiple := range []struct{ of, is *long }{{&d, &f}, {&e, &g}} {
+		for _, multiple := range []struct {
+			of *long
+			is *big.Int
+		}{{&i.d, f}, {&i.e, g}} {
 			of := multiple.of.number()
-			if of.Cmp(lowest) <= 0 || of.Cmp(n) >= 0 {
+			if !inBounds(of, n) {
 				t.Fatalf("%x modulo %x, round %d: %x is out of bounds", x, n, round, of)
 			}
-			if of.Mul(of, x).Sub(of, multiple.is.number()).Mod(of, n).Sign() != 0 {
+			if of.Mul(of, x).Sub(of, multiple.is).Mod(of, n).Sign() != 0 {
 				t.Fatalf("%x modulo %x, round %d: no multiple", x, n, round)
 			}
 		}
 	}
-	if wantG.Sign() != 0 {
+	if g.Sign() != 0 {
 		t.Fatalf("%x modulo %x: not done", x, n)
 	}
 	m.invert(&limbs)
 	if want := limbsOfNumber(inverseOf(x, n)); limbs != want {
 		t.Fatalf("1/%x modulo %x: %x, not %x", x, n, limbs, want)
 	}
+}
+
+// inBounds reports whether x is between -2n and n.
+func inBounds(x, n *big.Int) bool {
+	return new(big.Int).Add(x, new(big.Int).Lsh(n, 1)).Sign() > 0 && x.Cmp(n) < 0
+}
+
+func longOfNumber(x *big.Int) (z long) {
+	rest := new(big.Int).Set(x)
+	for i := range z[:4] {
+		z[i] = new(big.Int).And(rest, big.NewInt(limbMask)).Int64()
+		rest.Rsh(rest, limbBits)
+	}
+	z[4] = rest.Int64()
+	return z
+}
+
+// drawMultiple is a number between -2n and n, often next to one of them.
+func drawMultiple(t *rapid.T, n *big.Int, name string) *big.Int {
+	x := drawElement(t, name).number()
+	x.Mod(x.Mul(x, big.NewInt(3)), new(big.Int).Sub(new(big.Int).Mul(n, big.NewInt(3)), big.NewInt(1)))
+	return x.Add(x, big.NewInt(1)).Sub(x, new(big.Int).Lsh(n, 1))
+}
+
+// What d and e can be is further apart than what inversions come by: any steps keep any
+// two within their bounds, and from the bounds the result is made.
+func TestBoundsOfInversion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f, g, minusDelta := limb.Draw(t, "f")|1, limb.Draw(t, "g"), rapid.Int64Range(-600, 600).Draw(t, "minusDelta")
+		_, by := divisionSteps(minusDelta, f&limbMask, g&limbMask)
+		for _, m := range moduli {
+			was := [2]*big.Int{drawMultiple(t, m.n, "d"), drawMultiple(t, m.n, "e")}
+			d, e := longOfNumber(was[0]), longOfNumber(was[1])
+			by.applyModulo(&d, &e, m.modulus)
+			for i, got := range []*big.Int{d.number(), e.number()} {
+				if !inBounds(got, m.n) {
+					t.Fatalf("%v takes %x and %x modulo %x to %x", by, was[0], was[1], m.n, got)
+				}
+				row := [][2]int64{{by.u, by.v}, {by.q, by.r}}[i]
+				sum := new(big.Int).Mul(was[0], big.NewInt(row[0]))
+				sum.Add(sum, new(big.Int).Mul(was[1], big.NewInt(row[1])))
+				if sum.Sub(sum, got.Lsh(got, limbBits)).Mod(sum, m.n).Sign() != 0 {
+					t.Fatalf("%v takes %x and %x modulo %x to another multiple", by, was[0], was[1], m.n)
+				}
+			}
+			for _, sign := range []int64{1, -1} {
+				x := longOfNumber(was[0])
+				want := new(big.Int).Mul(was[0], big.NewInt(sign))
+				x.normalize(m.modulus, sign)
+				if x.number().Cmp(want.Mod(want, m.n)) != 0 {
+					t.Fatalf("%d times %x modulo %x: %x, not %x", sign, was[0], m.n, x.number(), want)
+				}
+			}
+		}
+	})
 }
 
 func TestInvert(t *testing.T) {
