@@ -18,27 +18,37 @@ func write(t *testing.T, text string) string {
 }
 
 func TestInterfaceTypes(t *testing.T) {
-	got, err := interfaceTypes(write(t, `{"components":{"schemas":{"Tag":{"type":"object","properties":{"tagId":{"type":"string"}},"required":["tagId"]}}},
+	got, err := interfaceTypes(write(t, `{"components":{"schemas":{"Tag":{"type":"object","properties":{"tagId":{"type":"string"}},"required":["tagId"]},"OldTag":{"type":"string"}}},
 		"paths":{
 			"/public/v1/query/list_tags":{"post":{
 				"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"organizationId":{"type":"string"},"limit":{"enum":[12,24],"type":"integer"}},"required":["organizationId"]}}}},
 				"responses":{"200":{"content":{"application/json":{"schema":{"type":"object","properties":{"tags":{"type":"array","items":{"$ref":"#/components/schemas/Tag"}}},"required":["tags"]}}}}}}},
 			"/public/v1/submit/create_tag":{"post":{"requestBody":{"content":{"application/json":{"schema":{"oneOf":[
-				{"properties":{"type":{"const":"OLD"},"parameters":{"type":"object","properties":{"old":{"type":"string"}}}},"x-latchkey":{"resultKey":"oldResult"}},
+				{"properties":{"type":{"const":"OLD"},"parameters":{"type":"object","properties":{"old":{"$ref":"#/components/schemas/OldTag"}}}},"x-latchkey":{"resultKey":"oldResult"}},
 				{"properties":{"type":{"const":"NEW"},"parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}},"x-latchkey":{"resultKey":"newResult","result":{"type":"object","properties":{"tagId":{"type":"string"}},"required":["tagId"]}}}]}}}}}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Join(strings.Fields(string(got)), " ")
-	for _, want := range []string{
-		"export type Tag = { tagId: string; };",
-		"list_tags: { request: { limit?: 12 | 24; organizationId: string; }; reply: { tags: Array<Tag>; } };",
-		"create_tag: { parameters: { name: string; }; result: { tagId: string; } };",
-		"create_tag: ['NEW', 'newResult'],",
+	for file, wants := range map[string][]string{
+		"models.ts": {"export type Tag = { tagId: string };"},
+		"queries.ts": {
+			"import type { Tag, } from './models';",
+			"list_tags: { request: { limit?: 12 | 24; organizationId: string }; reply: { tags: Array<Tag> } };",
+		},
+		"activities.ts": {
+			"create_tag: { parameters: { name: string }; result: { tagId: string } };",
+			"create_tag: ['NEW', 'newResult'],",
+		},
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%s is missing in\n%s", want, got)
+		text := strings.Join(strings.Fields(string(got[file])), " ")
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s is missing in %s\n%s", want, file, got[file])
+			}
 		}
+	}
+	if strings.Contains(string(got["models.ts"]), "OldTag") {
+		t.Errorf("what only an older version names is among the models:\n%s", got["models.ts"])
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 const (
 	source  = "console"
 	typesIn = "internal/request/ops/testdata/openapi.golden.json"
-	typesTo = source + "/src/client/interface.ts"
+	typesTo = source + "/src/client"
 	// fieldsIn is where docgen writes the fields of policies.
 	fieldsIn = "docs/policy-language.md"
 	fieldsTo = source + "/src/screens/policies/fields.ts"
@@ -61,10 +61,13 @@ func main() {
 }
 
 func run(check bool) error {
-	generated := map[string][]byte{}
-	var err error
-	if generated[typesTo], err = interfaceTypes(typesIn); err != nil {
+	types, err := interfaceTypes(typesIn)
+	if err != nil {
 		return err
+	}
+	generated := map[string][]byte{}
+	for name, text := range types {
+		generated[filepath.Join(typesTo, name)] = text
 	}
 	if generated[fieldsTo], err = policyFields(fieldsIn); err != nil {
 		return err

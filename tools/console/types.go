@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -48,9 +47,10 @@ type document struct {
 	} `json:"components"`
 }
 
-// interfaceTypes writes the types of the client: of each query its request and its
-// reply, of each activity the parameters and the result of its newest version.
-func interfaceTypes(file string) ([]byte, error) {
+// interfaceTypes writes the types of the client, by the names of their files: the
+// models; of each query its request and its reply; of each activity the parameters and
+// the result of its newest version.
+func interfaceTypes(file string) (map[string][]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -59,12 +59,10 @@ func interfaceTypes(file string) ([]byte, error) {
 	if err := json.Unmarshal(text, &doc); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	var b bytes.Buffer
-	b.WriteString("// Written by make console from the OpenAPI document; do not edit.\n")
-	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
-		fmt.Fprintf(&b, "\nexport type %s = %s;\n", name, doc.Components.Schemas[name].typescript(""))
-	}
-	var queries, paths, activities, constants strings.Builder
+	queries, activities := newModule(), newModule()
+	queries.WriteString("\nexport interface Queries {\n")
+	activities.WriteString("\nexport interface Activities {\n")
+	var paths, constants strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		operation := doc.Paths[path].Post
 		request, reply := operation.RequestBody.Content.JSON.Schema, operation.Responses["200"].Content.JSON.Schema
@@ -75,30 +73,78 @@ func interfaceTypes(file string) ([]byte, error) {
 			fmt.Fprintf(&paths, "  %s: '%s',\n", name, path)
 		}
 		if len(request.OneOf) == 0 || isOwn {
-			fmt.Fprintf(&queries, "  %s: { request: %s; reply: %s };\n", name, request.typescript("  "), reply.typescript("  "))
+			fmt.Fprintf(queries, "  %s: { request: %s; reply: %s };\n", name, queries.typescript(request, "  "), queries.typescript(reply, "  "))
 			continue
 		}
 		newest := request.OneOf[len(request.OneOf)-1]
 		result := "Record<string, never>"
 		if newest.Latchkey.Result != nil {
-			result = newest.Latchkey.Result.typescript("  ")
+			result = activities.typescript(*newest.Latchkey.Result, "  ")
 		}
-		fmt.Fprintf(&activities, "  %s: { parameters: %s; result: %s };\n", name, newest.Properties["parameters"].typescript("  "), result)
+		fmt.Fprintf(activities, "  %s: { parameters: %s; result: %s };\n", name, activities.typescript(newest.Properties["parameters"], "  "), result)
 		fmt.Fprintf(&constants, "  %s: ['%s', '%s'],\n", name, newest.Properties["type"].Const, newest.Latchkey.ResultKey)
 	}
-	fmt.Fprintf(&b, "\nexport interface Queries {\n%s}\n", queries.String())
-	b.WriteString("\n// Of each query that is not where the others are, its path.\n")
-	fmt.Fprintf(&b, "export const ownPaths: Partial<Record<keyof Queries, string>> = {\n%s};\n", paths.String())
-	fmt.Fprintf(&b, "\nexport interface Activities {\n%s}\n", activities.String())
-	b.WriteString("\n// Of each activity, the type of its newest version and the member of its result.\n")
-	fmt.Fprintf(&b, "export const activityTypes: Record<keyof Activities, [type: string, resultKey: string]> = {\n%s};\n", constants.String())
-	return b.Bytes(), nil
+	queries.WriteString("}\n\n// Of each query that is not where the others are, its path.\n")
+	fmt.Fprintf(queries, "export const ownPaths: Partial<Record<keyof Queries, string>> = {\n%s};\n", paths.String())
+	activities.WriteString("}\n\n// Of each activity, the type of its newest version and the member of its result.\n")
+	fmt.Fprintf(activities, "export const activityTypes: Record<keyof Activities, [type: string, resultKey: string]> = {\n%s};\n", constants.String())
+	return map[string][]byte{
+		"models.ts": modelsOf(doc.Components.Schemas, queries, activities), "queries.ts": queries.text(), "activities.ts": activities.text(),
+	}, nil
 }
 
-func (s schema) typescript(indent string) string {
+// module is a file of types.
+type module struct {
+	strings.Builder
+	models map[string]bool // that it names
+}
+
+func newModule() *module { return &module{models: map[string]bool{}} }
+
+const head = "// Written by make console from the OpenAPI document; do not edit.\n"
+
+// text is the file; it imports the models that it names.
+func (m *module) text() []byte {
+	imports := ""
+	if len(m.models) > 0 {
+		imports = fmt.Sprintf("\nimport type {\n  %s,\n} from './models';\n", strings.Join(slices.Sorted(maps.Keys(m.models)), ",\n  "))
+	}
+	return []byte(head + imports + m.String())
+}
+
+// modelsOf is the file of those schemas that modules name, and that these name. The
+// others are of versions before the newest.
+func modelsOf(schemas map[string]schema, modules ...*module) []byte {
+	types := map[string]string{}
+	var add func(m *module)
+	add = func(m *module) {
+		for name := range m.models {
+			if _, there := types[name]; there {
+				continue
+			}
+			types[name] = "" // it may name itself
+			inside := newModule()
+			types[name] = inside.typescript(schemas[name], "")
+			add(inside)
+		}
+	}
+	for _, m := range modules {
+		add(m)
+	}
+	var b strings.Builder
+	b.WriteString(head)
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		fmt.Fprintf(&b, "\nexport type %s = %s;\n", name, types[name])
+	}
+	return []byte(b.String())
+}
+
+func (m *module) typescript(s schema, indent string) string {
 	switch {
 	case s.Ref != "":
-		return s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
+		name := s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
+		m.models[name] = true
+		return name
 	case s.Const != "":
 		return "'" + s.Const + "'"
 	case len(s.Enum) > 0:
@@ -112,11 +158,11 @@ func (s schema) typescript(indent string) string {
 		}
 		return strings.Join(all, " | ")
 	case len(s.OneOf) > 0:
-		return union(s.OneOf, indent)
+		return m.union(s.OneOf, indent)
 	case len(s.Properties) > 0:
-		return s.object(indent)
+		return m.object(s, indent)
 	case len(s.AnyOf) > 0:
-		return union(s.AnyOf, indent)
+		return m.union(s.AnyOf, indent)
 	}
 	switch s.Type {
 	case "string", "boolean":
@@ -127,31 +173,37 @@ func (s schema) typescript(indent string) string {
 		if s.Items == nil {
 			return "unknown[]"
 		}
-		return "Array<" + s.Items.typescript(indent) + ">"
+		return "Array<" + m.typescript(*s.Items, indent) + ">"
 	case "object":
 		return "Record<string, unknown>"
 	}
 	return "unknown"
 }
 
-func union(of []schema, indent string) string {
+func (m *module) union(of []schema, indent string) string {
 	all := make([]string, len(of))
 	for i, s := range of {
-		all[i] = s.typescript(indent)
+		all[i] = m.typescript(s, indent)
 	}
 	return strings.Join(all, " | ")
 }
 
-func (s schema) object(indent string) string {
-	var b strings.Builder
-	b.WriteString("{\n")
+// lineWidth is up to where an object is on one line.
+const lineWidth = 100
+
+func (m *module) object(s schema, indent string) string {
+	var members []string
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		optional := "?"
 		if slices.Contains(s.Required, name) {
 			optional = ""
 		}
-		fmt.Fprintf(&b, "%s  %s%s: %s;\n", indent, name, optional, s.Properties[name].typescript(indent+"  "))
+		members = append(members, fmt.Sprintf("%s%s: %s", name, optional, m.typescript(s.Properties[name], indent+"  ")))
 	}
-	b.WriteString(indent + "}")
-	return b.String()
+	line := "{ " + strings.Join(members, "; ") + " }"
+	if len(indent)+len(line) <= lineWidth && !strings.Contains(line, "\n") {
+		return line
+	}
+	separator := ";\n" + indent
+	return "{\n" + indent + "  " + strings.Join(members, separator+"  ") + separator + "}"
 }

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 
 import { utf8 } from '../client/bytes';
 import { Refusal, type Stamper, submit } from '../client/client';
-import { type View } from '../client/interface';
+import { type View } from '../client/models';
 import { generateKey, stampAttested } from '../client/p256';
 import { ask, asSelf, type Asker, confirm, session } from '../session/session';
 import { t } from '../text';

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import { type Book, book, bookRead } from '../book/book';
-import { type View } from '../client/interface';
+import { type View } from '../client/models';
 import { read, type Reading } from '../decode/read';
 import { t } from '../text';
 import { Address, Notice } from '../ui/parts';

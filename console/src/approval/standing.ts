@@ -1,7 +1,8 @@
 // How far an activity is that waits for votes: who has voted, who is still asked,
 // and which rule asks.
 import { type Book } from '../book/book';
-import { type ControlEvaluation, type Queries, type View } from '../client/interface';
+import { type ControlEvaluation, type View } from '../client/models';
+import { type Queries } from '../client/queries';
 import { type Reading } from '../decode/read';
 import { ask } from '../session/session';
 import { t } from '../text';

@@ -3,7 +3,7 @@
 // same stamp is a factor.
 import { lazy, Suspense } from 'preact/compat';
 
-import { type View } from '../client/interface';
+import { type View } from '../client/models';
 import { type Reading } from '../decode/read';
 import { lookNow } from '../feed/feed';
 import { go } from '../router';

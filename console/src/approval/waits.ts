@@ -1,5 +1,5 @@
 // What is still to be decided: by votes, or by a further factor of a user.
-import { type AuthenticationMethod, type View } from '../client/interface';
+import { type AuthenticationMethod, type View } from '../client/models';
 
 export const waitingStatuses: Array<View['status']> = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'];
 

@@ -3,7 +3,8 @@
 // again when something was done here, or something else waits.
 import { effect, signal } from '@preact/signals';
 
-import { type Policy, type Queries } from '../client/interface';
+import { type Policy } from '../client/models';
+import { type Queries } from '../client/queries';
 import { type Known } from '../decode/decoded';
 import { waiting } from '../feed/feed';
 import { ask, organizationId, session } from '../session/session';

@@ -2,7 +2,9 @@
 // it is answered: the same bytes can be sent again without doing anything twice.
 import { signal } from '@preact/signals';
 
-import { type Activities, activityTypes, ownPaths, type Queries, type View } from './interface';
+import { type Activities, activityTypes } from './activities';
+import { type View } from './models';
+import { ownPaths, type Queries } from './queries';
 
 // away is set while the server does not answer.
 export const away = signal(false);

@@ -2,7 +2,7 @@
 // not believed: its fingerprint must be the hash of these bytes, and what it says of
 // the request must be what they say.
 import { hex, sha256, utf8 } from '../client/bytes';
-import { type View } from '../client/interface';
+import { type View } from '../client/models';
 import { type Book } from '../book/book';
 import { t } from '../text';
 import { type Decoded, Unreadable, type Warning } from './decoded';

@@ -4,7 +4,7 @@
 import { effect, signal } from '@preact/signals';
 
 import { waitingStatuses } from '../approval/waits';
-import { type View } from '../client/interface';
+import { type View } from '../client/models';
 import { away } from '../client/client';
 import { ask, keepAlive, organizationId, session, watch } from '../session/session';
 

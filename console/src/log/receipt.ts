@@ -2,7 +2,7 @@
 // record, the path to the root of the tree, and the log's Ed25519 signature on it.
 // docs/audit.md says what this proves.
 import { concat, fromHex, hex, sha256, utf8 } from '../client/bytes';
-import { type ReceiptView } from '../client/interface';
+import { type ReceiptView } from '../client/models';
 import { t } from '../text';
 
 export interface LogKeys {

@@ -3,7 +3,7 @@ import { WebauthnStamper } from '@turnkey/webauthn-stamper';
 
 import { base64url } from '../client/bytes';
 import { type Stamper } from '../client/client';
-import { type AuthenticatorParamsV2 } from '../client/interface';
+import { type AuthenticatorParamsV2 } from '../client/models';
 import { settings } from '../settings';
 
 export const relyingParty = (): string => settings.rpId ?? location.hostname;

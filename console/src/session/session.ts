@@ -3,7 +3,9 @@
 import { computed, signal } from '@preact/signals';
 
 import { query, Refusal, type Stamper, stream, submit as submitTo, type Submitted } from '../client/client';
-import { type Activities, type Queries, type View } from '../client/interface';
+import { type Activities } from '../client/activities';
+import { type View } from '../client/models';
+import { type Queries } from '../client/queries';
 import { generateKey, importKey, type KeyPair, stampWith } from '../client/p256';
 import { settings } from '../settings';
 import { t } from '../text';

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 
 import { readBook } from '../book/book';
-import { type View } from '../client/interface';
+import { type View } from '../client/models';
 import { lookNow, waiting } from '../feed/feed';
 import { address } from '../router';
 import { t } from '../text';

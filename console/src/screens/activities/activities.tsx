@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { title, useReading } from '../../approval/request';
 import { book } from '../../book/book';
-import { activityTypes, type View } from '../../client/interface';
+import { activityTypes } from '../../client/activities';
+import { type View } from '../../client/models';
 import { humanize, kindOf } from '../../decode/words';
 import { changes } from '../../feed/feed';
 import { address, go, place } from '../../router';

@@ -1,5 +1,5 @@
 // What is filtered, as a file for a spreadsheet.
-import { type View } from '../../client/interface';
+import { type View } from '../../client/models';
 import { saveFile } from '../../ui/file';
 
 // A cell that a spreadsheet would take for a formula gets an apostrophe before it.

@@ -1,4 +1,4 @@
-import { type View } from '../../client/interface';
+import { type View } from '../../client/models';
 import { t } from '../../text';
 import { Badge } from '../../ui/parts';
 

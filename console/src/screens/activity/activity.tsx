@@ -5,7 +5,7 @@ import { standing } from '../../approval/standing';
 import { Vote } from '../../approval/vote';
 import { waits } from '../../approval/waits';
 import { book } from '../../book/book';
-import { type View, type VoteView } from '../../client/interface';
+import { type View, type VoteView } from '../../client/models';
 import { type Reading } from '../../decode/read';
 import { ask } from '../../session/session';
 import { t } from '../../text';

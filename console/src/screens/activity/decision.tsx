@@ -3,7 +3,7 @@
 import { type Explanation, limitWords } from '../../approval/standing';
 import { waits } from '../../approval/waits';
 import { book } from '../../book/book';
-import { type ExplainedPolicy, type ExplainedStep, type View } from '../../client/interface';
+import { type ExplainedPolicy, type ExplainedStep, type View } from '../../client/models';
 import { ask } from '../../session/session';
 import { t } from '../../text';
 import { shown } from '../../text/forms';

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 
 import { Refusal } from '../../client/client';
-import { type ReceiptView } from '../../client/interface';
+import { type ReceiptView } from '../../client/models';
 import { ProvenReceipt } from '../../log/proven';
 import { publishedKeys } from '../../log/published';
 import { type Proven, verifyReceipt } from '../../log/receipt';

@@ -3,7 +3,7 @@ import { Recipient, title, useExplanation, useReading, Warnings } from '../../ap
 import { standing } from '../../approval/standing';
 import { Vote } from '../../approval/vote';
 import { book } from '../../book/book';
-import { type View } from '../../client/interface';
+import { type View } from '../../client/models';
 import { waiting } from '../../feed/feed';
 import { address } from '../../router';
 import { t } from '../../text';

@@ -1,7 +1,7 @@
 // Private keys that belong to no wallet.
 import { useState } from 'preact/hooks';
 
-import { type PrivateKey, type PrivateKeyParams } from '../../client/interface';
+import { type PrivateKey, type PrivateKeyParams } from '../../client/models';
 import { act, ask, decide, readOnly } from '../../session/session';
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';

@@ -1,7 +1,7 @@
 // A new control: an upper bound for what is moved, or for how often something is done.
 import { useState } from 'preact/hooks';
 
-import { type Activities } from '../../client/interface';
+import { type Activities } from '../../client/activities';
 import { decide } from '../../session/session';
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';

@@ -1,5 +1,5 @@
 // What a group has used of a limit over time.
-import { type Queries } from '../../client/interface';
+import { type Queries } from '../../client/queries';
 import { ask } from '../../session/session';
 import { t } from '../../text';
 import { useLive } from '../../ui/live';

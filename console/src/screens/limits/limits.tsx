@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks';
 
 import { book } from '../../book/book';
-import { type CountedControl, type CountedGroup, type Queries } from '../../client/interface';
+import { type CountedControl, type CountedGroup } from '../../client/models';
+import { type Queries } from '../../client/queries';
 import { ask, decide, organizationId, readOnly } from '../../session/session';
 import { t } from '../../text';
 import { Confirm } from '../../ui/confirm';

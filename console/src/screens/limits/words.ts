@@ -1,5 +1,5 @@
 // Controls in words, and how full they are.
-import { type Queries } from '../../client/interface';
+import { type Queries } from '../../client/queries';
 import { t } from '../../text';
 
 type Control = Queries['list_velocity_controls']['reply']['velocityControls'][number];

@@ -1,7 +1,7 @@
 // From which networks requests are answered.
 import { useState } from 'preact/hooks';
 
-import { type IPAllowlist } from '../../client/interface';
+import { type IPAllowlist } from '../../client/models';
 import { ask, decide, readOnly } from '../../session/session';
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';

@@ -1,7 +1,8 @@
 // Interfaces of contracts: by them policies and approvers read what a call does.
 import { useState } from 'preact/hooks';
 
-import { type Activities, type Queries } from '../../client/interface';
+import { type Activities } from '../../client/activities';
+import { type Queries } from '../../client/queries';
 import { parseInterface, signature } from '../../decode/abi';
 import { ask, decide, readOnly } from '../../session/session';
 import { t } from '../../text';

@@ -1,7 +1,8 @@
 // The organization itself: its name, its features, and what can shut people out.
 import { useState } from 'preact/hooks';
 
-import { type Activities, type Configs, type User } from '../../client/interface';
+import { type Activities } from '../../client/activities';
+import { type Configs, type User } from '../../client/models';
 import { address } from '../../router';
 import { ask, decide, organizationId, readOnly, session, visiting } from '../../session/session';
 import { t } from '../../text';

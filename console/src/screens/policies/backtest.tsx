@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks';
 
 import { title, useReading } from '../../approval/request';
-import { type Difference } from '../../client/interface';
+import { type Difference } from '../../client/models';
 import { address } from '../../router';
 import { ask } from '../../session/session';
 import { t } from '../../text';

@@ -3,7 +3,7 @@
 import { parse } from 'yaml';
 
 import { type Book } from '../../book/book';
-import { activityTypes } from '../../client/interface';
+import { activityTypes } from '../../client/activities';
 import { ask } from '../../session/session';
 import { t } from '../../text';
 import { type Outcome } from './outcome';

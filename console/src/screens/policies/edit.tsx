@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import { Refusal } from '../../client/client';
-import { type Policy } from '../../client/interface';
+import { type Policy } from '../../client/models';
 import { address } from '../../router';
 import { ask, decide, readOnly } from '../../session/session';
 import { t } from '../../text';

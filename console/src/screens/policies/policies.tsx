@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 
 import { book, bookRead } from '../../book/book';
-import { type Policy } from '../../client/interface';
+import { type Policy } from '../../client/models';
 import { address, go, place } from '../../router';
 import { ask, decide, readOnly } from '../../session/session';
 import { t } from '../../text';

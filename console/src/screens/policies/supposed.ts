@@ -1,5 +1,5 @@
 // The rules as they would be, if a draft were saved.
-import { type Policy, type SupposedPolicy } from '../../client/interface';
+import { type Policy, type SupposedPolicy } from '../../client/models';
 import { ask } from '../../session/session';
 import { type Draft } from './templates';
 

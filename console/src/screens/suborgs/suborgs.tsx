@@ -1,7 +1,7 @@
 // Sub-organizations: found by what they hold, and looked at with the parent's key.
 import { useState } from 'preact/hooks';
 
-import { type Queries } from '../../client/interface';
+import { type Queries } from '../../client/queries';
 import { go } from '../../router';
 import { ask, readOnly, visiting } from '../../session/session';
 import { t } from '../../text';

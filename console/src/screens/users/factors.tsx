@@ -1,7 +1,7 @@
 // Multi-factor policies: what a user has to prove beside the stamp of a request.
 import { useState } from 'preact/hooks';
 
-import { type AuthenticationMethod, type MfaPolicy } from '../../client/interface';
+import { type AuthenticationMethod, type MfaPolicy } from '../../client/models';
 import { ask, decide, readOnly } from '../../session/session';
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';

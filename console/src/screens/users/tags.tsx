@@ -1,7 +1,7 @@
 // Tags of users, which policies name groups by.
 import { useState } from 'preact/hooks';
 
-import { type Tag, type User } from '../../client/interface';
+import { type Tag, type User } from '../../client/models';
 import { act } from '../../session/session';
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import { book } from '../../book/book';
-import { type APIKey, type Tag, type User } from '../../client/interface';
+import { type APIKey, type Tag, type User } from '../../client/models';
 import { address, go } from '../../router';
 import { act, decide, readOnly, session } from '../../session/session';
 import { createPasskey } from '../../session/passkey';

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 
 import { generateSecret } from '../../client/p256';
-import { type User } from '../../client/interface';
+import { type User } from '../../client/models';
 import { address } from '../../router';
 import { act, ask, organizationId, readOnly, session } from '../../session/session';
 import { t } from '../../text';

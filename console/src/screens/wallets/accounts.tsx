@@ -1,7 +1,7 @@
 // The accounts of a wallet, of which there may be ten thousand.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { type WalletAccount } from '../../client/interface';
+import { type WalletAccount } from '../../client/models';
 import { changes } from '../../feed/feed';
 import { ask, readOnly } from '../../session/session';
 import { t } from '../../text';

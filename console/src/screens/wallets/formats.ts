@@ -1,5 +1,5 @@
 // The formats of addresses by chain, with the paths that wallets usually have.
-import { type AccountParams } from '../../client/interface';
+import { type AccountParams } from '../../client/models';
 
 type Format = AccountParams['addressFormat'];
 type Curve = AccountParams['curve'];

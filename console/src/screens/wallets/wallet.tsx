@@ -1,7 +1,7 @@
 // One wallet: its accounts, and what can be done with it.
 import { useState } from 'preact/hooks';
 
-import { type WalletAccount } from '../../client/interface';
+import { type WalletAccount } from '../../client/models';
 import { go } from '../../router';
 import { act, ask, decide, readOnly } from '../../session/session';
 import { t } from '../../text';

@@ -1,7 +1,7 @@
 // Webhooks: where events are posted to, how that goes, and what to do when it does not.
 import { useState } from 'preact/hooks';
 
-import { type Queries } from '../../client/interface';
+import { type Queries } from '../../client/queries';
 import { act, ask, decide, readOnly } from '../../session/session';
 import { t } from '../../text';
 import { Failure, useAction } from '../../ui/action';
