@@ -61,23 +61,36 @@ func (db *DB) Kinds(ctx context.Context, org string) (kinds []string, err error)
 	return kinds, nil
 }
 
+// What a scan selects of the items i in a range. Names of columns are copied with each
+// answer: without their own they would be the text of what is selected.
+const (
+	scanned = ` FROM items i WHERE org = ?1 AND kind = ?2 AND id >= ?3 AND id < ?4
+		ORDER BY id LIMIT ?5+0` // see args.limit
+	withRecord = `, (SELECT r.body FROM items r WHERE r.org = ?1 AND r.kind = ?6 AND r.id = substr(i.id, ?7)) AS r`
+	withOther  = `, (SELECT w.body FROM items w WHERE w.org = ?1 AND w.kind = ?8 AND w.id = ?9 || substr(i.id, ?7)) AS w`
+
+	scanItems       = `SELECT id, body` + scanned
+	scanRecords     = `SELECT id, body` + withRecord + scanned
+	scanRecordsWith = `SELECT id, body` + withRecord + withOther + scanned
+)
+
+// afterText is behind all texts, and the empty blob.
+var afterText = []byte{0}
+
 // Scan implements [store.Driver].
 func (db *DB) Scan(ctx context.Context, org, kind string, r store.Range) (items []store.Item, err error) {
 	err = db.scan(ctx, func(row []driver.Value) error {
 		items = append(items, itemOf(row))
 		return nil
-	}, `SELECT id, body`, nil, org, kind, r)
+	}, scanItems, org, kind, r)
 	return items, err
 }
 
 // ScanIndex implements [store.Driver].
 func (db *DB) ScanIndex(ctx context.Context, org, kind string, r store.Range, of store.Reference) (found []store.IndexRow, err error) {
-	columns := `SELECT id, body, (SELECT r.body FROM items r WHERE r.org = ? AND r.kind = ? AND r.id = substr(i.id, ?))`
-	behind := int64(utf8.RuneCountInString(of.Prefix)) + 1
-	args := []any{org, of.Kind, behind}
+	sql, more := scanRecords, []any{of.Kind, int64(utf8.RuneCountInString(of.Prefix)) + 1}
 	if of.WithKind != "" {
-		columns += `, (SELECT w.body FROM items w WHERE w.org = ? AND w.kind = ? AND w.id = ? || substr(i.id, ?))`
-		args = append(args, org, of.WithKind, of.WithPrefix, behind)
+		sql, more = scanRecordsWith, append(more, of.WithKind, of.WithPrefix)
 	}
 	err = db.scan(ctx, func(row []driver.Value) error {
 		f := store.IndexRow{Item: itemOf(row), Record: bytesIfAny(row[2])}
@@ -86,7 +99,7 @@ func (db *DB) ScanIndex(ctx context.Context, org, kind string, r store.Range, of
 		}
 		found = append(found, f)
 		return nil
-	}, columns, args, org, kind, r)
+	}, sql, org, kind, r, more...)
 	return found, err
 }
 
@@ -95,22 +108,25 @@ func itemOf(row []driver.Value) store.Item {
 	return store.Item{ID: id, Body: bytesOf(row[1])}
 }
 
-// scan selects columns of the items i in a range.
-func (db *DB) scan(ctx context.Context, each func([]driver.Value) error, columns string, args []any, org, kind string, r store.Range) error {
+// scan runs one of the statements above.
+func (db *DB) scan(ctx context.Context, each func([]driver.Value) error, sql, org, kind string, r store.Range, more ...any) error {
+	var to any = afterText
+	if r.To != "" {
+		to = r.To
+	}
 	// Another program may have written an id that is no text: such are behind all
 	// texts, and have no place in pages that continue after an id.
-	q := columns + ` FROM items i WHERE org = ? AND kind = ? AND id >= ? AND id < x''`
-	args = append(args, org, kind, r.From)
-	if r.To != "" {
-		q += ` AND id < ?`
-		args = append(args, r.To)
+	texts := func(row []driver.Value) error {
+		if _, ok := row[0].(string); !ok {
+			return nil
+		}
+		return each(row)
 	}
-	q += ` ORDER BY id`
-	if r.Limit > 0 {
-		q += ` LIMIT ?+0` // see args.limit
-		args = append(args, int64(r.Limit))
+	limit := int64(r.Limit)
+	if limit <= 0 {
+		limit = -1 // none
 	}
-	if err := db.query(ctx, each, q, args...); err != nil {
+	if err := db.query(ctx, texts, sql, append([]any{org, kind, r.From, to, limit}, more...)...); err != nil {
 		return fmt.Errorf("scanning the %ss: %w", kind, err)
 	}
 	return nil

@@ -35,7 +35,7 @@ type reader struct {
 }
 
 // maxCached bounds the further statements that a reader keeps. Lists of
-// activities have many forms, scans have four.
+// activities have many forms, scans have three.
 const maxCached = 32
 
 // prepared returns a statement, and whether the reader keeps it.
