@@ -86,6 +86,11 @@ func (t *term) digit(block, column int) uint64 {
 
 // sumOf adds terms, whose combs have the same stride: they share the doublings.
 func sumOf(terms ...term) (all sum) {
+	if eightAtOnce() && fitEight(terms) {
+		if all, ok := sumOfEight(terms); ok {
+			return all
+		}
+	}
 	for column := terms[0].stride - 1; column >= 0; column-- {
 		all.double()
 		for i := range terms {

@@ -6,6 +6,20 @@ import "golang.org/x/sys/cpu"
 // change it.
 var hasAssembly = cpu.X86.HasBMI2
 
+// hasEight: what processors since 2019 (Intel) and 2022 (AMD) can. Only tests change it.
+var hasEight = cpu.X86.HasAVX512F && cpu.X86.HasAVX512IFMA
+
+// eightAtOnce reports whether the processor adds eight points at once.
+func eightAtOnce() bool { return hasAssembly && hasEight }
+
+func addEight(s *eightSums, which uint16) {
+	if eightAtOnce() {
+		p256AddEightAssembly(s, which)
+		return
+	}
+	addEightGeneric(s, which)
+}
+
 func (z *p256Element) mul(x, y *p256Element) {
 	if hasAssembly {
 		p256MulAssembly(z, x, y)
@@ -35,4 +49,11 @@ func (p *sum) addAffine(q *affine) {
 		return
 	}
 	p.addAffineGeneric(q)
+}
+
+func (p *sum) add(q *sum) {
+	if hasAssembly && !p.zz.isZero() && !q.zz.isZero() && p256AddSumAssembly(p, q) {
+		return
+	}
+	p.addGeneric(q)
 }

@@ -8,28 +8,48 @@ import (
 	"latchkey/internal/test/testkit"
 )
 
-// withoutAssembly runs f as on a processor that cannot run the assembly.
-func withoutAssembly(f func()) {
-	defer func(had bool) { hasAssembly = had }(hasAssembly)
-	hasAssembly = false
+// without runs f as on a processor that lacks something.
+func without(what *bool, f func()) {
+	defer func(had bool) { *what = had }(*what)
+	*what = false
 	f()
 }
 
-// TestWithoutAssembly is all that depends on the field, on a processor that cannot run
-// the assembly.
+func withoutAssembly(f func()) { without(&hasAssembly, f) }
+func withoutEight(f func())    { without(&hasEight, f) }
+
+// TestWithoutAssembly is all that depends on the field, on processors that cannot run
+// the assembly, or not that of eight points at once.
 func TestWithoutAssembly(t *testing.T) {
-	withoutAssembly(func() {
-		for name, test := range map[string]func(*testing.T){
-			"Elements": TestElements, "ElementsAtTheLimit": TestElementsAtTheLimit, "Points": TestPoints,
-			"CombMultiplies": TestCombMultiplies, "P256Corners": TestP256Corners,
-			"P256AgreesWithTheStandardLibrary": TestP256AgreesWithTheStandardLibrary,
-		} {
-			t.Run(name, test)
-		}
-	})
+	for name, as := range map[string]func(func()){"none": withoutAssembly, "not eight": withoutEight} {
+		t.Run(name, func(t *testing.T) {
+			as(func() {
+				for name, test := range map[string]func(*testing.T){
+					"Elements": TestElements, "ElementsAtTheLimit": TestElementsAtTheLimit, "Points": TestPoints,
+					"CombMultiplies": TestCombMultiplies, "P256Corners": TestP256Corners,
+					"P256AgreesWithTheStandardLibrary": TestP256AgreesWithTheStandardLibrary,
+					"Eight":                            TestEight, "EightOfTheLargest": TestEightOfTheLargest, "SumOfEight": TestSumOfEight, "SumOfEightRefuses": TestSumOfEightRefuses,
+				} {
+					t.Run(name, test)
+				}
+			})
+		})
+	}
 }
 
-// BenchmarkAssembly takes turns with assembly and without it.
+// BenchmarkEight takes turns with eight points at once and one after the other.
+func BenchmarkEight(b *testing.B) {
+	if !eightAtOnce() {
+		b.Skip("this processor cannot add eight points at once")
+	}
+	signed := newSigned(b)
+	hot := both(b, signed.point)["hot"]
+	testkit.InTurn(b, 5, func() { hot.verify(signed.digest, signed.r, signed.s) },
+		testkit.Side{Name: "eight", In: func(run func()) { run() }}, testkit.Side{Name: "one", In: withoutEight})
+}
+
+// BenchmarkAssembly takes turns with assembly, but for eight points at once, and without
+// it.
 func BenchmarkAssembly(b *testing.B) {
 	if !hasAssembly {
 		b.Skip("this processor cannot run the assembly")
@@ -54,7 +74,7 @@ func BenchmarkAssembly(b *testing.B) {
 		{"table", 1, func() { newComb(smallComb, keys["hot"].point) }},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
-			testkit.InTurn(b, bm.n, bm.f, testkit.Side{Name: "assembly", In: func(run func()) { run() }}, testkit.Side{Name: "Go", In: withoutAssembly})
+			testkit.InTurn(b, bm.n, bm.f, testkit.Side{Name: "assembly", In: withoutEight}, testkit.Side{Name: "Go", In: withoutAssembly})
 		})
 	}
 }

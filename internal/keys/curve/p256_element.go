@@ -31,8 +31,8 @@ var (
 	p256Prime, _ = new(big.Int).SetString("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff", 16)
 	p256One      = newP256Element(big.NewInt(1))
 
-	// p256Folds are multiples of 2^256 less the prime: 0, 1, 2 and 3 times.
-	p256Folds = func() (folds [4]p256Element) {
+	// p256Folds are multiples of 2^256 less the prime, from zero times on.
+	p256Folds = func() (folds [16]p256Element) {
 		for i := range folds {
 			fold := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), p256Prime)
 			var text [coordinateSize]byte
@@ -114,6 +114,18 @@ func (z *p256Element) sub(x, y *p256Element) {
 		t0, t1, t2, t3, _ = more(t0, t1, t2, t3, allOnes)
 	}
 	z[0], z[1], z[2], z[3] = t0, t1, t2, t3
+}
+
+// times4 and times16 multiply by shifting.
+func (z p256Element) times4() p256Element  { return z.shifted(2) }
+func (z p256Element) times16() p256Element { return z.shifted(4) }
+
+// shifted is 2^n times z, for an n of up to 4.
+func (z p256Element) shifted(n uint) p256Element {
+	over := z[3] >> (64 - n) & 15
+	t := p256Element{z[0] << n, z[1]<<n | z[0]>>(64-n), z[2]<<n | z[1]>>(64-n), z[3]<<n | z[2]>>(64-n)}
+	t.add(&t, &p256Folds[over])
+	return t
 }
 
 // subTwice sets z to x - y - 2·w, in half the time of three times sub. It leaves no

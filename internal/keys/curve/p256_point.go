@@ -69,8 +69,8 @@ func (p *sum) addAffineGeneric(q *affine) {
 	p.join(&u, &s)
 }
 
-// add sets p to p + q.
-func (p *sum) add(q *sum) {
+// addGeneric sets p to p + q.
+func (p *sum) addGeneric(q *sum) {
 	switch {
 	case q.zz.isZero():
 		return
@@ -101,6 +101,12 @@ func (p *sum) join(u, s *p256Element) {
 		*p = sum{} // they cancel
 		return
 	}
+	p.joinOther(u, s)
+}
+
+// joinOther is join for points that are different and do not cancel, of which it is
+// given the differences of x and of y. If u is zero, it leaves the point at infinity.
+func (p *sum) joinOther(u, s *p256Element) {
 	var square, cube, v p256Element
 	square.square(u)
 	cube.mul(u, &square)

@@ -19,6 +19,7 @@ import (
 // layers lists every package, the lowest layer first. Imports go down only;
 // packages of one layer do not import each other, except where peers says so.
 var layers = [][]string{
+	{"internal/keys/lanes"},
 	{"internal/fault", "internal/ids", "internal/suggest", "internal/lru", "internal/jsonwrite", "internal/pages", "internal/keys/curve", "internal/secretfile", "internal/policy/fact", "internal/store/migration", "internal/chain/rlp", "internal/keys/vault/internal/k256", "internal/keys/vault/internal/secret", "internal/translog", "internal/tracing"},
 	{
 		"internal/schema", "internal/strictyaml", "internal/keys/address", "internal/keys/derivation", "internal/keys/vault/bundle",
@@ -41,7 +42,7 @@ var layers = [][]string{
 // forTests lists the packages that only tests may import.
 var forTests = []string{
 	"testvectors", "internal/proof/passkey/passkeytest", "internal/test/oidctest", "internal/test/oidctest/issuer", "internal/test/oauth2test", "internal/test/oauth2test/provider",
-	"internal/test/mailtest", "internal/test/mailtest/smtpd", "internal/test/servertest", "internal/test/pgtest", "internal/test/patroni", "internal/test/forgetful", "internal/test/trial", "internal/test/failover", "internal/test/powerloss", "internal/test/testkit", "internal/test/golden", "internal/store/storetest", "internal/test/archtest",
+	"internal/test/mailtest", "internal/test/mailtest/smtpd", "internal/test/servertest", "internal/test/pgtest", "internal/test/patroni", "internal/test/forgetful", "internal/test/trial", "internal/test/failover", "internal/test/powerloss", "internal/test/testkit", "internal/test/golden", "internal/store/storetest", "internal/keys/lanes/lanestest", "internal/test/archtest",
 }
 
 // peers are the imports within one layer.
@@ -116,7 +117,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 	for pkg, targets := range map[string][]string{
 		"internal/schema":             {"FuzzDecode"},
 		"internal/velocity":           {"FuzzReadSimulation"},
-		"internal/keys/curve":         {"FuzzParseDER", "FuzzVerifyP256", "FuzzAssembly"},
+		"internal/keys/curve":         {"FuzzParseDER", "FuzzVerifyP256", "FuzzAssembly", "FuzzEight"},
 		"internal/proof/stamp":        {"FuzzReadAPIKeyStamp", "FuzzReadWebauthnStamp", "FuzzReadAttestedStamp"},
 		"internal/policy":             {"FuzzCompile"},
 		"internal/chain/abi":          {"FuzzParse", "FuzzCall"},
@@ -143,7 +144,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"internal/keys/vault/bundle":             {"FuzzParseEncrypted"},
 		"internal/keys/vault/unseal":             {"FuzzParseKey"},
 		"internal/keys/vault/sealfile":           {"FuzzParseShare", "FuzzReadSeal"},
-		"internal/keys/vault/internal/k256":      {"FuzzAssembly"},
+		"internal/keys/vault/internal/k256":      {"FuzzAssembly", "FuzzEight"},
 		"internal/keys/vault/internal/mnemonic":  {"FuzzMnemonic"},
 		"internal/keys/vault/internal/seal":      {"FuzzOpenSealed"},
 		"internal/keys/vault/internal/quorumbox": {"FuzzOpen"},

@@ -6,6 +6,20 @@ import "golang.org/x/sys/cpu"
 // change it.
 var hasAssembly = cpu.X86.HasBMI2 && cpu.X86.HasAVX2
 
+// hasEight: what processors since 2019 (Intel) and 2022 (AMD) can. Only tests change it.
+var hasEight = cpu.X86.HasAVX512F && cpu.X86.HasAVX512IFMA
+
+// eightAtOnce reports whether the processor adds eight points at once.
+func eightAtOnce() bool { return hasAssembly && hasEight }
+
+func addEight(s *eightSums, which uint16) {
+	if eightAtOnce() {
+		addEightAssembly(s, which)
+		return
+	}
+	addEightGeneric(s, which)
+}
+
 func (z *element) mul(x, y *element) {
 	if hasAssembly {
 		mulAssembly(z, x, y)
@@ -29,6 +43,14 @@ func (p *sum) add(q *affine) {
 		return
 	}
 	p.addGeneric(q)
+}
+
+func (p *sum) addSum(q *sum) {
+	if hasAssembly {
+		addSumAssembly(p, q)
+		return
+	}
+	p.addSumGeneric(q)
 }
 
 func (q *affine) pick(r *row, index uint64) {

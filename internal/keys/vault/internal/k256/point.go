@@ -57,21 +57,39 @@ func (q *affine) sum() sum { return sum{q.x, q.y, element{1}, element{1}} }
 // infinity leaves it there. It is the formula madd-2008-s for these
 // coordinates, 8 products and 2 squares; that of a point has 13.
 func (p *sum) addGeneric(q *affine) {
-	var u, r, uu, uuu, v element
+	var u, r element
 	u.mul(&q.x, &p.zz)
-	u.sub(&u, &p.x)
 	r.mul(&q.y, &p.zzz)
-	r.sub(&r, &p.y)
-	uu.square(&u, 1)
-	uuu.mul(&u, &uu)
+	p.join(&u, &r)
+}
+
+// addSumGeneric is addGeneric for another sum, with the same exceptions: add-2008-s.
+func (p *sum) addSumGeneric(q *sum) {
+	var u, r element
+	u.mul(&q.x, &p.zz)
+	r.mul(&q.y, &p.zzz)
+	p.x.mul(&p.x, &q.zz)
+	p.y.mul(&p.y, &q.zzz)
+	p.zz.mul(&p.zz, &q.zz)
+	p.zzz.mul(&p.zzz, &q.zzz)
+	p.join(&u, &r)
+}
+
+// join adds the point (u/zz, r/zzz), with the zz and zzz of p.
+func (p *sum) join(u, r *element) {
+	u.sub(u, &p.x)
+	r.sub(r, &p.y)
+	var uu, uuu, v element
+	uu.square(u, 1)
+	uuu.mul(u, &uu)
 	v.mul(&p.x, &uu)
 	p.zz.mul(&p.zz, &uu)
 	p.zzz.mul(&p.zzz, &uuu)
 	p.y.mul(&p.y, &uuu)
-	p.x.square(&r, 1)
+	p.x.square(r, 1)
 	p.x.subTwice(&p.x, &uuu, &v)
 	v.sub(&v, &p.x)
-	v.mul(&v, &r)
+	v.mul(&v, r)
 	p.y.sub(&v, &p.y)
 }
 
@@ -254,15 +272,30 @@ func multiply(k *secp256k1.ModNScalar) point {
 	c := theComb()
 	m := c.digits(k)
 	defer clear(m[:])
+	partial := c.partial(&m)
 	var q affine
-	c.entry(&q, &m, 0)
-	partial := q.sum()
-	for i := 1; i < windows-1; i++ {
-		c.entry(&q, &m, i)
-		partial.add(&q)
-	}
 	whole := partial.point()
 	c.entry(&q, &m, windows-1)
 	whole.add(&q)
 	return whole
+}
+
+// partial is the sum of all windows but the last.
+func (c *comb) partial(m *[windows*width/64 + 1]uint64) sum {
+	if eightAtOnce() {
+		return c.sideBySide(m)
+	}
+	return c.inTurn(m)
+}
+
+// inTurn adds up all windows but the last, one after the other.
+func (c *comb) inTurn(m *[windows*width/64 + 1]uint64) sum {
+	var q affine
+	c.entry(&q, m, 0)
+	partial := q.sum()
+	for i := 1; i < windows-1; i++ {
+		c.entry(&q, m, i)
+		partial.add(&q)
+	}
+	return partial
 }
