@@ -200,6 +200,7 @@ func execute(t *testing.T, url, sql string) {
 func BenchmarkCommitAppend(b *testing.B)      { benchmark(b, storetest.BenchmarkAppend) }
 func BenchmarkCommitAppendAlone(b *testing.B) { benchmark(b, storetest.BenchmarkAppendAlone) }
 func BenchmarkGet(b *testing.B)               { benchmark(b, storetest.BenchmarkGet) }
+func BenchmarkScanIndex(b *testing.B)         { benchmark(b, storetest.BenchmarkScanIndex) }
 func BenchmarkList(b *testing.B)              { benchmark(b, storetest.BenchmarkList) }
 
 func benchmark(b *testing.B, fn func(*testing.B, store.Driver)) {

@@ -169,6 +169,7 @@ func TestPoison(t *testing.T) {
 func BenchmarkCommitAppend(b *testing.B)      { benchmark(b, storetest.BenchmarkAppend) }
 func BenchmarkCommitAppendAlone(b *testing.B) { benchmark(b, storetest.BenchmarkAppendAlone) }
 func BenchmarkGet(b *testing.B)               { benchmark(b, storetest.BenchmarkGet) }
+func BenchmarkScanIndex(b *testing.B)         { benchmark(b, storetest.BenchmarkScanIndex) }
 func BenchmarkList(b *testing.B)              { benchmark(b, storetest.BenchmarkList) }
 
 func benchmark(b *testing.B, fn func(*testing.B, store.Driver)) {

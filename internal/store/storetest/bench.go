@@ -100,6 +100,46 @@ func BenchmarkGet(b *testing.B, db store.Driver) {
 	})
 }
 
+// BenchmarkScanIndex finds records and what belongs to them by an index, as the first
+// signature of an account does, with a commit before each eight.
+func BenchmarkScanIndex(b *testing.B, db store.Driver) {
+	const accounts = 10_000
+	org := ids.New()
+	at := make([]string, accounts)
+	for from := 0; from < accounts; from += 100 {
+		c := &store.Commit{Org: org, Version: int64(from / 100)}
+		for i := from; i < from+100; i++ {
+			id := ids.New()
+			at[i] = fmt.Sprintf("0x%040x", rand.Uint64())
+			c.Changes = append(c.Changes,
+				store.Change{Kind: "account", ID: id, Body: make([]byte, 420)},
+				store.Change{Kind: "sealed", ID: "key/" + id, Body: make([]byte, 120)},
+				store.Change{Kind: "account.signer", ID: at[i] + "\x1f" + id, Body: make([]byte, 53)})
+		}
+		if err := db.Commit(b.Context(), c); err != nil {
+			b.Fatal(err)
+		}
+	}
+	rand.Shuffle(len(at), func(i, j int) { at[i], at[j] = at[j], at[i] })
+	for i := 0; b.Loop(); i++ {
+		if i%8 == 0 {
+			b.StopTimer()
+			c := signature(org)
+			c.Version = accounts / 100
+			if err := db.Commit(b.Context(), c); err != nil {
+				b.Fatal(err)
+			}
+			b.StartTimer()
+		}
+		name := at[i%accounts]
+		found, err := db.ScanIndex(b.Context(), org, "account.signer", store.Range{From: name + "\x1f", To: name + "\x20", Limit: 1},
+			store.Reference{Prefix: name + "\x1f", Kind: "account", WithKind: "sealed", WithPrefix: "key/"})
+		if err != nil || len(found) != 1 || found[0].Record == nil || found[0].With == nil {
+			b.Fatal(found, err)
+		}
+	}
+}
+
 // BenchmarkList measures a page of activities.
 func BenchmarkList(b *testing.B, db store.Driver) {
 	if err := db.Commit(b.Context(), &store.Commit{Org: "org"}); err != nil {
