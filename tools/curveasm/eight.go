@@ -43,6 +43,9 @@ type field struct {
 	// shift is by how much the points are shifted that are added: by 4, where numbers
 	// in the form of Montgomery are times 2^256 outside and times 2^260 here.
 	shift int
+	// secret: nothing of the numbers may be left in registers, which compiled code does
+	// not all use again.
+	secret bool
 }
 
 // eight is a routine that is being written.
@@ -264,7 +267,22 @@ func (f field) add(c *code) {
 	t = e.product(t, e.load(r))
 	e.minus(t, 3, uu)
 	e.storeSome(t, some, y)
+	if f.secret {
+		e.forget()
+	}
 	e.VZEROUPPER()
+}
+
+// forget clears all vector registers.
+func (e *eight) forget() {
+	e.VZEROALL()
+	nothing := e.number(0)
+	for _, z := range []reg.VecPhysical{
+		reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
+		reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31,
+	} {
+		e.VPBROADCASTQ(nothing, z)
+	}
 }
 
 func hexNumber(text string) *big.Int {
@@ -277,7 +295,8 @@ func hexNumber(text string) *big.Int {
 
 // k256Eight folds at 2^260 and at 2^256: both are 2^32 + 977, times 16 and times 1.
 var k256Eight = field{
-	p: hexNumber("fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f"),
+	p:      hexNumber("fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f"),
+	secret: true,
 	reduce: func(e *eight, t [10]reg.VecVirtual) vectors {
 		// The upper half is below 2^260, so that no carry leaves its highest limb.
 		for i := 5; i < 9; i++ {

@@ -107,14 +107,16 @@ func (s *eightSums) set(lane int, p *sum) {
 
 // get are the coordinates of a sum as they are in its lane: as elements, 16 times what
 // they stand for.
-func (s *eightSums) get(lane int) sum {
-	number := func(n *lanes.Number) p256Element {
-		limbs, over := n.Get(lane)
-		z := p256Element(limbs)
-		z.add(&z, &p256Folds[over&15])
-		return z
+func (s *eightSums) get(lane int) (p sum) {
+	number := func(z *p256Element, n *lanes.Number) {
+		over := n.Get(lane, (*[4]uint64)(z))
+		z.add(z, &p256Folds[over&15])
 	}
-	return sum{number(&s.X), number(&s.Y), number(&s.ZZ), number(&s.ZZZ)}
+	number(&p.x, &s.X)
+	number(&p.y, &s.Y)
+	number(&p.zz, &s.ZZ)
+	number(&p.zzz, &s.ZZZ)
+	return p
 }
 
 // sum is one of the sums. The form of a sum allows x and zz to be multiplied by the

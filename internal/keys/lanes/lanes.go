@@ -48,8 +48,9 @@ func (n *Number) Set(lane int, z *[4]uint64) {
 	n[4][lane] = z[3] >> 16
 }
 
-// Get is one of the numbers: over times 2^256, and the rest.
-func (n *Number) Get(lane int) (z [4]uint64, over uint64) {
+// Get sets z to one of the numbers, less over times 2^256. It leaves no copy elsewhere.
+func (n *Number) Get(lane int, z *[4]uint64) (over uint64) {
 	l1, l2, l3, l4 := n[1][lane], n[2][lane], n[3][lane], n[4][lane]
-	return [4]uint64{n[0][lane] | l1<<52, l1>>12 | l2<<40, l2>>24 | l3<<28, l3>>36 | l4<<16}, l4 >> 48
+	z[0], z[1], z[2], z[3] = n[0][lane]|l1<<52, l1>>12|l2<<40, l2>>24|l3<<28, l3>>36|l4<<16
+	return l4 >> 48
 }

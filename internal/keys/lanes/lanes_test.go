@@ -21,7 +21,8 @@ func TestNumber(t *testing.T) {
 			n.Set(lane, &want[lane])
 		}
 		for lane := range want {
-			if got, over := n.Get(lane); got != want[lane] || over != 0 {
+			var got [4]uint64
+			if over := n.Get(lane, &got); got != want[lane] || over != 0 {
 				t.Fatalf("lane %d: %x and %x above it, not %x", lane, got, over, want[lane])
 			}
 		}

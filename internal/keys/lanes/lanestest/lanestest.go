@@ -176,7 +176,8 @@ func (f Field) sum(t fataler, s *lanes.Sums, lane int) sum {
 			}
 			v.Add(v.Lsh(v, 52), new(big.Int).SetUint64(limb))
 		}
-		if limbs, over := n.Get(lane); f.over(limbs, over).Cmp(v) != 0 {
+		var limbs [4]uint64
+		if over := n.Get(lane, &limbs); f.over(limbs, over).Cmp(v) != 0 {
 			t.Fatalf("lane %d is read as %x and %x above it, and is %x", lane, limbs, over, v)
 		}
 		if f.Shift > 0 {

@@ -5,7 +5,7 @@ import "latchkey/internal/keys/lanes"
 // eightSums are sums that grow side by side.
 type eightSums struct{ lanes.Sums }
 
-// sideBySide adds up every eighth window in a lane, and then the lanes. No case of
+// sideBySide is inTurn, with every eighth window in a lane, and then the lanes. No case of
 // the shorter formulas occurs that they do not have:
 //
 //   - In a lane the multiple that is added is larger than the sum before it, as it is in
@@ -13,45 +13,52 @@ type eightSums struct{ lanes.Sums }
 //   - Lane i is W^i times an odd number: all its digits are odd, and W is even. So the
 //     sum of those before it, which begins with lane 0, is odd, and neither lane i nor
 //     its negative. All together are below W^51, as multiply says.
-func (c *comb) sideBySide(m *[windows*width/64 + 1]uint64) sum {
-	var s eightSums
-	defer func() { s = eightSums{} }()
-	var q affine
+//
+// A lane alone gives the digits of its windows away: no copy of one is left in memory.
+func (c *comb) sideBySide(p *sum, m *[windows*width/64 + 1]uint64) {
+	var w struct {
+		sums eightSums
+		q    affine
+		lane sum
+	}
+	defer func() { w.sums, w.q, w.lane = eightSums{}, affine{}, sum{} }()
 	for i := range windows - 1 {
-		c.entry(&q, m, i)
+		c.entry(&w.q, m, i)
 		lane := i % lanes.Count
 		if i < lanes.Count {
-			s.set(lane, &sum{q.x, q.y, element{1}, element{1}})
+			w.sums.begin(lane, &w.q)
 			continue
 		}
-		s.Put(lane, (*[4]uint64)(&q.x), (*[4]uint64)(&q.y))
+		w.sums.Put(lane, (*[4]uint64)(&w.q.x), (*[4]uint64)(&w.q.y))
 		if lane == lanes.Count-1 || i == windows-2 {
-			addEight(&s, 1<<(lane+1)-1)
+			addEight(&w.sums, 1<<(lane+1)-1)
 		}
 	}
-	all := s.get(0)
+	w.sums.get(0, p)
 	for lane := 1; lane < lanes.Count; lane++ {
-		one := s.get(lane)
-		all.addSum(&one)
+		w.sums.get(lane, &w.lane)
+		p.addSum(&w.lane)
 	}
-	return all
 }
 
-func (s *eightSums) set(lane int, p *sum) {
-	s.X.Set(lane, (*[4]uint64)(&p.x))
-	s.Y.Set(lane, (*[4]uint64)(&p.y))
-	s.ZZ.Set(lane, (*[4]uint64)(&p.zz))
-	s.ZZZ.Set(lane, (*[4]uint64)(&p.zzz))
+// begin sets one of the sums to a point.
+func (s *eightSums) begin(lane int, q *affine) {
+	s.X.Set(lane, (*[4]uint64)(&q.x))
+	s.Y.Set(lane, (*[4]uint64)(&q.y))
+	s.ZZ.Set(lane, &[4]uint64{1})
+	s.ZZZ.Set(lane, &[4]uint64{1})
 }
 
-func (s *eightSums) get(lane int) sum {
-	number := func(n *lanes.Number) element {
-		limbs, over := n.Get(lane)
-		z := element(limbs)
-		z.add(&z, &element{over * fold})
-		return z
+// get sets p to one of the sums.
+func (s *eightSums) get(lane int, p *sum) {
+	number := func(z *element, n *lanes.Number) {
+		over := n.Get(lane, (*[4]uint64)(z))
+		z.add(z, &element{over * fold})
 	}
-	return sum{number(&s.X), number(&s.Y), number(&s.ZZ), number(&s.ZZZ)}
+	number(&p.x, &s.X)
+	number(&p.y, &s.Y)
+	number(&p.zz, &s.ZZ)
+	number(&p.zzz, &s.ZZZ)
 }
 
 // addEightGeneric adds the points that were put to the sums that bits of which name, as
@@ -62,9 +69,13 @@ func addEightGeneric(s *eightSums, which uint16) {
 		if which>>lane&1 == 0 {
 			continue
 		}
-		p := s.get(lane)
+		var p sum
+		s.get(lane, &p)
 		x, y := s.Point(lane)
 		p.addGeneric(&affine{x, y})
-		s.set(lane, &p)
+		s.X.Set(lane, (*[4]uint64)(&p.x))
+		s.Y.Set(lane, (*[4]uint64)(&p.y))
+		s.ZZ.Set(lane, (*[4]uint64)(&p.zz))
+		s.ZZZ.Set(lane, (*[4]uint64)(&p.zzz))
 	}
 }

@@ -36,8 +36,10 @@ func TestSideBySide(t *testing.T) {
 	c := theComb()
 	rapid.Check(t, func(t *rapid.T) {
 		m := c.digits(scalar(t))
-		lanes, turn := c.sideBySide(&m), c.inTurn(&m)
-		one, other := lanes.point(), turn.point()
+		var beside, turn sum
+		c.sideBySide(&beside, &m)
+		c.inTurn(&turn, &m)
+		one, other := beside.point(), turn.point()
 		var left, right element
 		for name, both := range map[string][2]*element{"x": {&one.x, &other.x}, "y": {&one.y, &other.y}} {
 			left.mul(both[0], &other.z)

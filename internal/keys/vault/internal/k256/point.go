@@ -268,34 +268,36 @@ func (c *comb) entry(q *affine, m *[windows*width/64 + 1]uint64, i int) {
 //
 // The last addition would reach 2^260, and has two scalars for which it is
 // special: zero, and that for which both points are the same.
-func multiply(k *secp256k1.ModNScalar) point {
+//
+// What is left of the way there would give digits away, and is cleared.
+func multiply(k *secp256k1.ModNScalar) (whole point) {
 	c := theComb()
 	m := c.digits(k)
-	defer clear(m[:])
-	partial := c.partial(&m)
+	var partial sum
 	var q affine
-	whole := partial.point()
+	defer func() {
+		clear(m[:])
+		partial, q = sum{}, affine{}
+	}()
+	if eightAtOnce() {
+		c.sideBySide(&partial, &m)
+	} else {
+		c.inTurn(&partial, &m)
+	}
+	whole = partial.point()
 	c.entry(&q, &m, windows-1)
 	whole.add(&q)
 	return whole
 }
 
-// partial is the sum of all windows but the last.
-func (c *comb) partial(m *[windows*width/64 + 1]uint64) sum {
-	if eightAtOnce() {
-		return c.sideBySide(m)
-	}
-	return c.inTurn(m)
-}
-
-// inTurn adds up all windows but the last, one after the other.
-func (c *comb) inTurn(m *[windows*width/64 + 1]uint64) sum {
+// inTurn sets p to the sum of all windows but the last, one after the other.
+func (c *comb) inTurn(p *sum, m *[windows*width/64 + 1]uint64) {
 	var q affine
+	defer func() { q = affine{} }()
 	c.entry(&q, m, 0)
-	partial := q.sum()
+	*p = q.sum()
 	for i := 1; i < windows-1; i++ {
 		c.entry(&q, m, i)
-		partial.add(&q)
+		p.add(&q)
 	}
-	return partial
 }
