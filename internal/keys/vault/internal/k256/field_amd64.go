@@ -6,7 +6,7 @@ import "golang.org/x/sys/cpu"
 // change it.
 var hasAssembly = cpu.X86.HasBMI2 && cpu.X86.HasAVX2
 
-// hasEight: what processors since 2019 (Intel) and 2022 (AMD) can. Only tests change it.
+// hasEight: what servers since 2021 (Intel) and 2022 (AMD) can. Only tests change it.
 var hasEight = cpu.X86.HasAVX512F && cpu.X86.HasAVX512IFMA
 
 // eightAtOnce reports whether the processor adds eight points at once.
