@@ -15,7 +15,6 @@ import (
 	"latchkey/internal/store/sqlite"
 	"latchkey/internal/store/storetest"
 	"latchkey/internal/test/servertest"
-	"latchkey/internal/test/testkit"
 )
 
 // TestAdoptionKilled kills the adoption again and again, wherever it is, and lets
@@ -84,14 +83,7 @@ func TestAdoptionKilled(t *testing.T) {
 // had no state file and no log.
 func asEarlier(t *testing.T, path, state string) {
 	t.Helper()
-	var db *sqlite.DB
-	var err error
-	testkit.Until(t, "the database is free", func() bool {
-		// A program that a test beside this one is starting has copies of the locks of
-		// this process, until it runs.
-		db, err = sqlite.Open(t.Context(), path, sqlite.Config{})
-		return !errors.Is(err, sqlite.ErrInUse)
-	})
+	db, err := sqlite.Open(t.Context(), path, sqlite.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

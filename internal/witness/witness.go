@@ -89,7 +89,10 @@ func lockFile(path string) (*os.File, error) {
 }
 
 // Close gives the folder free.
-func (w *Witness) Close() error { return w.lock.Close() }
+func (w *Witness) Close() error {
+	// A program that is being started has a copy of the file until it runs.
+	return errors.Join(unix.Flock(int(w.lock.Fd()), unix.LOCK_UN), w.lock.Close())
+}
 
 // Name is the name of the witness.
 func (w *Witness) Name() string { return w.keys.public[0].Name() }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"latchkey/internal/store"
 	"latchkey/internal/store/migration"
@@ -31,6 +32,26 @@ func openTest(t *testing.T) (*DB, string) {
 		}
 	})
 	return db, path
+}
+
+// TestLockIsLetGo although a copy of its file is open, as that of a program is which is
+// being started.
+func TestLockIsLetGo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "latchkey.db")
+	for range 2 {
+		db, err := Open(t.Context(), path, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, err := unix.Dup(int(db.lock.file.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(held)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // column returns the given column of every row.

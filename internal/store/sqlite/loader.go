@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"latchkey/internal/store"
@@ -17,7 +16,7 @@ var _ store.Loader = (*Loader)(nil)
 // Loader is a [store.Loader] of a database, which it holds alone.
 type Loader struct {
 	path                                    string
-	lock                                    *os.File
+	lock                                    *lock
 	conn                                    *conn
 	organization, item, activity, entry, up *stmt
 }
@@ -227,7 +226,7 @@ func (l *Loader) Close() error {
 // Stopped is an [Image] of a database that no server uses, nor can until it is closed.
 type Stopped struct {
 	*Image
-	lock *os.File
+	lock *lock
 }
 
 // OpenStopped opens the database at path. It returns [ErrInUse] if a process has it.

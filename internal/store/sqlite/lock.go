@@ -13,11 +13,20 @@ import (
 // ErrInUse says that another process holds the database.
 var ErrInUse = errors.New("the database is in use by another latchkey process: stop it first")
 
+// lock is the one that a process holds on a database.
+type lock struct{ file *os.File }
+
+// Close lets the lock go. Closing the file alone would leave it to a program that is
+// being started at this moment, which has a copy of the file until it runs.
+func (l *lock) Close() error {
+	return errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
+}
+
 // lockFile takes the lock that makes this process the only one on the
 // database. It is not a lock on the database file itself: SQLite's own locks
 // are POSIX record locks, which closing any descriptor of that file would drop.
 // The kernel releases it however the process ends; the file stays.
-func lockFile(path string) (*os.File, error) {
+func lockFile(path string) (*lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, os.ErrPermission) {
 		return nil, fmt.Errorf("%w; %s: run as the same user, or give the files to this one with chown", err, owner(path))
@@ -32,7 +41,7 @@ func lockFile(path string) (*os.File, error) {
 		}
 	}
 	if err == nil {
-		return f, nil
+		return &lock{f}, nil
 	}
 	_ = f.Close()
 	if errors.Is(err, unix.EWOULDBLOCK) {

@@ -18,7 +18,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -59,7 +58,7 @@ type DB struct {
 	readers  *readers
 	schema   int64
 
-	lock      *os.File
+	lock      *lock
 	stop      chan struct{} // ends the checkpointer
 	wg        sync.WaitGroup
 	closeOnce sync.Once
