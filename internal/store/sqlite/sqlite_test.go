@@ -66,6 +66,26 @@ func TestInUse(t *testing.T) {
 	}
 }
 
+// TestScanLeavesOutIDsThatAreNoText: another program may have written some, which are
+// behind all texts, or it is the empty one.
+func TestScanLeavesOutIDsThatAreNoText(t *testing.T) {
+	path := file(t)
+	db := openAt(t, path)
+	commit(t, db, &store.Commit{Org: "o", Changes: []store.Change{{Kind: "k", ID: "a", Body: []byte("1")}, {Kind: "k", ID: "b", Body: []byte("2")}}})
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, path, `INSERT INTO items VALUES ('o', 'k', x'', x'33'), ('o', 'k', x'00', x'34'), ('o', 'k', x'6162', x'35')`)
+	db = openAt(t, path)
+	defer db.Close()
+	for _, r := range []store.Range{{}, {Limit: 10}, {From: "a", To: "c"}} {
+		items, err := db.Scan(t.Context(), "o", "k", r)
+		if err != nil || len(items) != 2 || items[0].ID != "a" || items[1].ID != "b" {
+			t.Errorf("%+v: %+v, %v", r, items, err)
+		}
+	}
+}
+
 func TestNewerDatabase(t *testing.T) {
 	path := file(t)
 	execute(t, path, `INSERT INTO migrations VALUES (999, 'tomorrow')`)
