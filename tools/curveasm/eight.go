@@ -213,11 +213,6 @@ func (e *eight) minus(t vectors, units int64, away ...room) {
 	e.carry(t)
 }
 
-var addEightDoc = []string{
-	"It is addEightGeneric. It does not leave the same limbs, but the same numbers modulo",
-	"the prime.",
-}
-
 // add adds points to those sums that are named by a mask, by the formula madd-2008-s.
 // A sum that is at infinity, or that is the point that is added, or its opposite, is at
 // infinity afterwards.

@@ -21,10 +21,9 @@ var k256 = target{
 			c.store(c.fold(c.product(c.at(x), c.at(y))), c.at(z))
 		}},
 		{"squareAssembly", "(z, x *element, n int)", []string{"squareAssembly is squareGeneric. It squares at least once."}, k256Square},
-		{"addAssembly", "(p *sum, q *affine)", []string{"addAssembly is addGeneric of sums."}, func(c *code) { k256Add(c, false) }},
-		{"addSumAssembly", "(p, q *sum)", []string{"addSumAssembly is addSumGeneric."}, func(c *code) { k256Add(c, true) }},
+		{"addAssembly", "(p *sum, q *affine)", []string{"addAssembly is addGeneric of sums."}, k256Add},
 		{"pickAssembly", "(q *affine, r *row, index uint64)", []string{"pickAssembly is pickGeneric."}, k256Pick},
-		{"addEightAssembly", "(s *eightSums, which uint16)", addEightDoc, k256Eight.add},
+		{"addEightAssembly", "(s *eightSums, which uint16)", []string{"addEightAssembly is addEightGeneric, with other limbs of the same numbers."}, k256Eight.add},
 	},
 }
 
@@ -84,31 +83,19 @@ func k256Square(c *code) {
 	c.store(x, c.at(z))
 }
 
-// k256Add has the steps of addGeneric, line by line, or those of addSumGeneric.
-func k256Add(c *code, ofSums bool) {
+// k256Add has the steps of addGeneric, line by line.
+func k256Add(c *code) {
 	p, q := c.pointer("p"), c.pointer("q")
 	px, py, zz, zzz := c.at(p.Field("x")), c.at(p.Field("y")), c.at(p.Field("zz")), c.at(p.Field("zzz"))
 	qx, qy := c.at(q.Field("x")), c.at(q.Field("y"))
 	u, r, uu, rr, uuu, v := c.local(), c.local(), c.local(), c.local(), c.local(), c.local()
 
-	c.Comment("u = q.x*p.zz")
-	c.store(c.fold(c.product(qx, zz)), u)
-	c.Comment("r = q.y*p.zzz")
-	c.store(c.fold(c.product(qy, zzz)), r)
-	if ofSums {
-		c.Comment("p *= q.zz, q.zzz")
-		qzz, qzzz := c.at(q.Field("zz")), c.at(q.Field("zzz"))
-		c.store(c.fold(c.product(px, qzz)), px)
-		c.store(c.fold(c.product(py, qzzz)), py)
-		c.store(c.fold(c.product(zz, qzz)), zz)
-		c.store(c.fold(c.product(zzz, qzzz)), zzz)
-	}
-	c.Comment("u -= p.x")
-	t := c.load(u)
+	c.Comment("u = q.x*p.zz - p.x")
+	t := c.fold(c.product(qx, zz))
 	c.k256Minus(t, px)
 	c.store(t, u)
-	c.Comment("r -= p.y")
-	t = c.load(r)
+	c.Comment("r = q.y*p.zzz - p.y")
+	t = c.fold(c.product(qy, zzz))
 	c.k256Minus(t, py)
 	c.store(t, r)
 	c.Comment("uu = u*u")

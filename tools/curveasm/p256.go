@@ -26,11 +26,8 @@ var p256 = target{
 		{"p256AddAssembly", "(p *sum, q *affine) (done bool)", []string{
 			"p256AddAssembly is addAffineGeneric of points that are different, not opposite, and",
 			"not at infinity. Where they may not be, it changes nothing, and is not done.",
-		}, func(c *code) { p256Add(c, false) }},
-		{"p256AddSumAssembly", "(p, q *sum) (done bool)", []string{
-			"p256AddSumAssembly is addGeneric of such points.",
-		}, func(c *code) { p256Add(c, true) }},
-		{"p256AddEightAssembly", "(s *eightSums, which uint16)", addEightDoc, p256Eight.add},
+		}, p256Add},
+		{"p256AddEightAssembly", "(s *eightSums, which uint16)", []string{"p256AddEightAssembly is addEightGeneric, with other limbs of the same numbers."}, p256Eight.add},
 	},
 }
 
@@ -192,10 +189,10 @@ func p256Double(c *code) {
 	c.store(t, py)
 }
 
-// p256Add has the steps of addAffineGeneric, line by line, or those of addGeneric. It
-// looks only at the third limb of the difference: both forms of zero have a zero there,
-// and next to nothing else has.
-func p256Add(c *code, ofSums bool) {
+// p256Add has the steps of addAffineGeneric, line by line. It looks only at the third
+// limb of the difference: both forms of zero have a zero there, and next to nothing
+// else has.
+func p256Add(c *code) {
 	p, q := c.pointer("p"), c.pointer("q")
 	px, py, zz, zzz := c.at(p.Field("x")), c.at(p.Field("y")), c.at(p.Field("zz")), c.at(p.Field("zzz"))
 	qx, qy := c.at(q.Field("x")), c.at(q.Field("y"))
@@ -205,18 +202,10 @@ func p256Add(c *code, ofSums bool) {
 		panic(err)
 	}
 
-	x, y := px, py // over the zz and zzz of both
-	if ofSums {
-		x, y = c.local(), c.local()
-		c.Comment("x = p.x*q.zz")
-		c.store(c.p256Product(px, c.at(q.Field("zz"))), x)
-		c.Comment("y = p.y*q.zzz")
-		c.store(c.p256Product(py, c.at(q.Field("zzz"))), y)
-	}
-	c.Comment("u = q.x*p.zz - x")
+	c.Comment("u = q.x*p.zz - p.x")
 	special := c.mark("special")
 	t := c.p256Product(qx, zz)
-	c.p256Minus(t, x)
+	c.p256Minus(t, px)
 	c.TESTQ(t[2], t[2])
 	c.JEQ(special)
 	c.later = append(c.later, func() {
@@ -225,28 +214,22 @@ func p256Add(c *code, ofSums bool) {
 		c.RET()
 	})
 	c.store(t, u)
-	c.Comment("r = q.y*p.zzz - y")
+	c.Comment("r = q.y*p.zzz - p.y")
 	t = c.p256Product(qy, zzz)
-	c.p256Minus(t, y)
+	c.p256Minus(t, py)
 	c.store(t, r)
-	if ofSums {
-		c.Comment("p.zz *= q.zz")
-		c.store(c.p256Product(zz, c.at(q.Field("zz"))), zz)
-		c.Comment("p.zzz *= q.zzz")
-		c.store(c.p256Product(zzz, c.at(q.Field("zzz"))), zzz)
-	}
 	c.Comment("uu = u*u")
 	c.store(c.p256Squared(u), uu)
 	c.Comment("rr = r*r")
 	c.store(c.p256Squared(r), rr)
 	c.Comment("uuu = u*uu")
 	c.store(c.p256Product(u, uu), uuu)
-	c.Comment("v = x*uu")
-	c.store(c.p256Product(x, uu), v)
+	c.Comment("v = p.x*uu")
+	c.store(c.p256Product(px, uu), v)
 	c.Comment("p.zz *= uu")
 	c.store(c.p256Product(zz, uu), zz)
-	c.Comment("p.y = y*uuu")
-	c.store(c.p256Product(y, uuu), py)
+	c.Comment("p.y *= uuu")
+	c.store(c.p256Product(py, uuu), py)
 	c.Comment("p.zzz *= uuu")
 	c.store(c.p256Product(zzz, uuu), zzz)
 	c.Comment("p.x = rr - uuu - 2*v")

@@ -23,13 +23,7 @@ func p256DoubleAssembly(p *sum)
 //go:noescape
 func p256AddAssembly(p *sum, q *affine) (done bool)
 
-// p256AddSumAssembly is addGeneric of such points.
-//
-//go:noescape
-func p256AddSumAssembly(p *sum, q *sum) (done bool)
-
-// It is addEightGeneric. It does not leave the same limbs, but the same numbers modulo
-// the prime.
+// p256AddEightAssembly is addEightGeneric, with other limbs of the same numbers.
 //
 //go:noescape
 func p256AddEightAssembly(s *eightSums, which uint16)

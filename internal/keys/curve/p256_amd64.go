@@ -50,10 +50,3 @@ func (p *sum) addAffine(q *affine) {
 	}
 	p.addAffineGeneric(q)
 }
-
-func (p *sum) add(q *sum) {
-	if hasAssembly && !p.zz.isZero() && !q.zz.isZero() && p256AddSumAssembly(p, q) {
-		return
-	}
-	p.addGeneric(q)
-}

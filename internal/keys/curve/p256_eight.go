@@ -99,10 +99,7 @@ func (s *eightSums) begin(lane int, q *affine) {
 }
 
 func (s *eightSums) set(lane int, p *sum) {
-	s.X.Set(lane, (*[4]uint64)(&p.x))
-	s.Y.Set(lane, (*[4]uint64)(&p.y))
-	s.ZZ.Set(lane, (*[4]uint64)(&p.zz))
-	s.ZZZ.Set(lane, (*[4]uint64)(&p.zzz))
+	s.Set(lane, (*[4]uint64)(&p.x), (*[4]uint64)(&p.y), (*[4]uint64)(&p.zz), (*[4]uint64)(&p.zzz))
 }
 
 // get are the coordinates of a sum as they are in its lane: as elements, 16 times what
@@ -134,8 +131,8 @@ var sixteenth = func() (z p256Element) {
 	return z
 }()
 
-// addEightGeneric adds the points that were put to the sums that bits of which name. It
-// is what the assembly is held to, and slower than adding one after the other. A sum that
+// addEightGeneric adds the points that were put to the sums that bits of which name. Only
+// tests need it, where the processor cannot: adding one after the other is faster. A sum that
 // is at infinity, or is the point or its opposite, is at infinity afterwards.
 func addEightGeneric(s *eightSums, which uint16) {
 	for lane := range lanes.Count {

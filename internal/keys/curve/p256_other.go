@@ -10,8 +10,6 @@ func (p *sum) double() { p.doubleGeneric() }
 
 func (p *sum) addAffine(q *affine) { p.addAffineGeneric(q) }
 
-func (p *sum) add(q *sum) { p.addGeneric(q) }
-
 // eightAtOnce reports whether the processor adds eight points at once.
 func eightAtOnce() bool { return false }
 

@@ -69,8 +69,8 @@ func (p *sum) addAffineGeneric(q *affine) {
 	p.join(&u, &s)
 }
 
-// addGeneric sets p to p + q.
-func (p *sum) addGeneric(q *sum) {
+// add sets p to p + q.
+func (p *sum) add(q *sum) {
 	switch {
 	case q.zz.isZero():
 		return

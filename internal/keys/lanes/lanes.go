@@ -24,6 +24,14 @@ type Sums struct {
 	_             [6]Number        // between the steps of the routine
 }
 
+// Set makes one of the sums.
+func (s *Sums) Set(lane int, x, y, zz, zzz *[4]uint64) {
+	s.X.Set(lane, x)
+	s.Y.Set(lane, y)
+	s.ZZ.Set(lane, zz)
+	s.ZZZ.Set(lane, zzz)
+}
+
 // Put lays a point beside one of the sums, to which the routine then adds it.
 func (s *Sums) Put(lane int, x, y *[4]uint64) {
 	for i := range x {

@@ -17,18 +17,12 @@ func squareAssembly(z *element, x *element, n int)
 //go:noescape
 func addAssembly(p *sum, q *affine)
 
-// addSumAssembly is addSumGeneric.
-//
-//go:noescape
-func addSumAssembly(p *sum, q *sum)
-
 // pickAssembly is pickGeneric.
 //
 //go:noescape
 func pickAssembly(q *affine, r *row, index uint64)
 
-// It is addEightGeneric. It does not leave the same limbs, but the same numbers modulo
-// the prime.
+// addEightAssembly is addEightGeneric, with other limbs of the same numbers.
 //
 //go:noescape
 func addEightAssembly(s *eightSums, which uint16)

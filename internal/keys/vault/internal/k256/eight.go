@@ -26,7 +26,7 @@ func (c *comb) sideBySide(p *sum, m *[windows*width/64 + 1]uint64) {
 		c.entry(&w.q, m, i)
 		lane := i % lanes.Count
 		if i < lanes.Count {
-			w.sums.begin(lane, &w.q)
+			w.sums.Set(lane, (*[4]uint64)(&w.q.x), (*[4]uint64)(&w.q.y), &[4]uint64{1}, &[4]uint64{1})
 			continue
 		}
 		w.sums.Put(lane, (*[4]uint64)(&w.q.x), (*[4]uint64)(&w.q.y))
@@ -39,14 +39,6 @@ func (c *comb) sideBySide(p *sum, m *[windows*width/64 + 1]uint64) {
 		w.sums.get(lane, &w.lane)
 		p.addSum(&w.lane)
 	}
-}
-
-// begin sets one of the sums to a point.
-func (s *eightSums) begin(lane int, q *affine) {
-	s.X.Set(lane, (*[4]uint64)(&q.x))
-	s.Y.Set(lane, (*[4]uint64)(&q.y))
-	s.ZZ.Set(lane, &[4]uint64{1})
-	s.ZZZ.Set(lane, &[4]uint64{1})
 }
 
 // get sets p to one of the sums.
@@ -62,8 +54,8 @@ func (s *eightSums) get(lane int, p *sum) {
 }
 
 // addEightGeneric adds the points that were put to the sums that bits of which name, as
-// addGeneric does. It is what the assembly is held to, and slower than adding one after
-// the other.
+// addGeneric does. Only tests need it, where the processor cannot: adding one after the
+// other is faster.
 func addEightGeneric(s *eightSums, which uint16) {
 	for lane := range lanes.Count {
 		if which>>lane&1 == 0 {
@@ -73,9 +65,6 @@ func addEightGeneric(s *eightSums, which uint16) {
 		s.get(lane, &p)
 		x, y := s.Point(lane)
 		p.addGeneric(&affine{x, y})
-		s.X.Set(lane, (*[4]uint64)(&p.x))
-		s.Y.Set(lane, (*[4]uint64)(&p.y))
-		s.ZZ.Set(lane, (*[4]uint64)(&p.zz))
-		s.ZZZ.Set(lane, (*[4]uint64)(&p.zzz))
+		s.Set(lane, (*[4]uint64)(&p.x), (*[4]uint64)(&p.y), (*[4]uint64)(&p.zz), (*[4]uint64)(&p.zzz))
 	}
 }

@@ -45,14 +45,6 @@ func (p *sum) add(q *affine) {
 	p.addGeneric(q)
 }
 
-func (p *sum) addSum(q *sum) {
-	if hasAssembly {
-		addSumAssembly(p, q)
-		return
-	}
-	p.addSumGeneric(q)
-}
-
 func (q *affine) pick(r *row, index uint64) {
 	if hasAssembly {
 		pickAssembly(q, r, index)

@@ -9,8 +9,6 @@ func (z *element) square(x *element, n int) { z.squareGeneric(x, n) }
 
 func (p *sum) add(q *affine) { p.addGeneric(q) }
 
-func (p *sum) addSum(q *sum) { p.addSumGeneric(q) }
-
 func (q *affine) pick(r *row, index uint64) { q.pickGeneric(r, index) }
 
 // eightAtOnce reports whether the processor adds eight points at once.

@@ -63,8 +63,8 @@ func (p *sum) addGeneric(q *affine) {
 	p.join(&u, &r)
 }
 
-// addSumGeneric is addGeneric for another sum, with the same exceptions: add-2008-s.
-func (p *sum) addSumGeneric(q *sum) {
+// addSum is add for another sum, with the same exceptions: add-2008-s.
+func (p *sum) addSum(q *sum) {
 	var u, r element
 	u.mul(&q.x, &p.zz)
 	r.mul(&q.y, &p.zzz)
