@@ -11,7 +11,7 @@ import (
 	"latchkey/internal/keys/lanes/lanestest"
 )
 
-var eight = lanestest.Field{Prime: p256Prime, Shift: 4, Add: func(s *lanes.Sums, which uint16) {
+var eight = lanestest.Field{Prime: p256Prime, Montgomery: true, Add: func(s *lanes.Sums, which uint16) {
 	all := eightSums{*s}
 	addEight(&all, which)
 	*s = all.Sums
@@ -81,8 +81,8 @@ func TestSumOfEight(t *testing.T) {
 	})
 }
 
-// TestSumOfEightRefuses what the shorter formula has no case for: a column without a
-// point, and points that are the same or cancel.
+// TestSumOfEightRefuses what the shorter formula has no case for, and nothing else: a
+// column without a point, and points that are the same or cancel.
 func TestSumOfEightRefuses(t *testing.T) {
 	g := generator()
 	negative, err := nistec.NewP256Point().ScalarBaseMult(new(big.Int).Sub(orderP256, big.NewInt(1)).Bytes())
@@ -91,24 +91,28 @@ func TestSumOfEightRefuses(t *testing.T) {
 	}
 	opposite := newComb(largeComb, negative)
 	all := p256Scalar{0xff} // one point in each column
+	many, less := scalarFromBig(new(big.Int).Sub(orderP256, big.NewInt(1234567))), scalarFromBig(new(big.Int).Rsh(orderP256, 1))
 	for _, tc := range []struct {
 		name  string
 		terms []term
-		ok    bool
+		want  *big.Int // times the generator; nil: refused
 	}{
-		{"one point in each column", []term{newTerm(g, &all)}, true},
-		{"a column without a point", []term{newTerm(g, &p256Scalar{0xfe})}, false},
-		{"the same points", []term{newTerm(g, &all), newTerm(g, &all)}, false},
-		{"points that cancel", []term{newTerm(g, &all), newTerm(opposite, &all)}, false},
+		{"one point in each column", []term{newTerm(g, &all)}, big.NewInt(0xff)},
+		{"eight points in most columns", []term{newTerm(g, &many), newTerm(opposite, &less)}, new(big.Int).Sub(big.NewInt(-1234567), new(big.Int).Rsh(orderP256, 1))},
+		{"a column without a point", []term{newTerm(g, &p256Scalar{0xfe})}, nil},
+		{"the same points", []term{newTerm(g, &all), newTerm(g, &all)}, nil},
+		{"points that cancel", []term{newTerm(g, &all), newTerm(opposite, &all)}, nil},
 	} {
 		got, ok := sumOfEight(tc.terms)
-		if ok != tc.ok {
-			t.Errorf("%s: done %v, not %v", tc.name, ok, tc.ok)
+		if ok != (tc.want != nil) {
+			t.Errorf("%s: done %v", tc.name, ok)
 		}
-		if text := all.bytes(); ok {
-			if want, err := nistec.NewP256Point().ScalarBaseMult(text[:]); err != nil || string(got.text()) != string(want.Bytes()) {
-				t.Errorf("%s: the sum is %x", tc.name, got.text())
-			}
+		if !ok {
+			continue
+		}
+		text := tc.want.Mod(tc.want, orderP256).FillBytes(make([]byte, coordinateSize))
+		if want, err := nistec.NewP256Point().ScalarBaseMult(text); err != nil || string(got.text()) != string(want.Bytes()) {
+			t.Errorf("%s: the sum is %x", tc.name, got.text())
 		}
 	}
 	small := newComb(smallComb, negative)

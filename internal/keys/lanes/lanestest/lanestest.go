@@ -16,10 +16,9 @@ import (
 // Field is one of the fields, and its addition.
 type Field struct {
 	Prime *big.Int
-	// Shift is 4 where numbers are times 2^260 in lanes, and times 2^256 in points that
-	// are added; else it is 0.
-	Shift uint
-	Add   func(s *lanes.Sums, which uint16)
+	// Montgomery: numbers are times 2^260 in lanes, and times 2^256 in points that are added.
+	Montgomery bool
+	Add        func(s *lanes.Sums, which uint16)
 }
 
 // size is how many bytes Check makes eight sums and points of.
@@ -64,7 +63,7 @@ func (f Field) TestLargest(t *testing.T) {
 // limbs are those of a number that is kept times a power of two, where that is so.
 func (f Field) limbs(n int64, power uint) (limbs [4]uint64) {
 	v := big.NewInt(n)
-	if f.Shift > 0 {
+	if f.Montgomery {
 		v.Lsh(v, power)
 	}
 	var text [32]byte
@@ -180,7 +179,7 @@ func (f Field) sum(t fataler, s *lanes.Sums, lane int) sum {
 		if over := n.Get(lane, &limbs); f.over(limbs, over).Cmp(v) != 0 {
 			t.Fatalf("lane %d is read as %x and %x above it, and is %x", lane, limbs, over, v)
 		}
-		if f.Shift > 0 {
+		if f.Montgomery {
 			v.Mul(v, f.inverse(260))
 		}
 		return f.mod(v)
@@ -199,7 +198,7 @@ func (f Field) over(limbs [4]uint64, over uint64) *big.Int {
 // outside is what limbs of a point stand for.
 func (f Field) outside(limbs [4]uint64) *big.Int {
 	v := f.over(limbs, 0)
-	if f.Shift > 0 {
+	if f.Montgomery {
 		v.Mul(v, f.inverse(256))
 	}
 	return f.mod(v)
