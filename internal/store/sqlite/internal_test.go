@@ -72,8 +72,11 @@ func TestPragmas(t *testing.T) {
 	db, _ := openTest(t)
 	conns := map[string]*conn{"writer": db.writer.conn}
 	for i := range db.readers.n {
-		r := <-db.readers.free
-		defer func() { db.readers.free <- r }()
+		r, err := db.readers.borrow(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.readers.giveBack(r)
 		conns[fmt.Sprint("reader ", i)] = r.conn
 		if err := r.conn.exec("DELETE FROM items"); err == nil {
 			t.Error("a reader writes")

@@ -123,9 +123,12 @@ func (r *reader) version(org string) (int64, error) {
 	return v, nil
 }
 
-// readers lends each [reader] to one goroutine at a time.
+// readers lends each [reader] to one goroutine at a time, and first the one that came
+// back last: as long as nothing is committed it still has the pages that it read.
 type readers struct {
-	free   chan *reader
+	turns  chan struct{} // one for each that is free
+	mu     sync.Mutex
+	free   []*reader
 	n      int
 	waits  store.Waiting
 	closed chan struct{}
@@ -133,14 +136,14 @@ type readers struct {
 }
 
 func openReaders(ctx context.Context, path string, n int) (*readers, error) {
-	p := &readers{free: make(chan *reader, n), closed: make(chan struct{})}
+	p := &readers{turns: make(chan struct{}, n), closed: make(chan struct{})}
 	for range n {
 		r := &reader{path: path}
 		if err := r.open(ctx); err != nil {
 			return nil, errors.Join(err, p.close())
 		}
 		p.n++
-		p.free <- r
+		p.giveBack(r)
 	}
 	return p, nil
 }
@@ -157,7 +160,7 @@ func (p *readers) do(ctx context.Context, fn func(*reader) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { p.free <- r }()
+	defer p.giveBack(r)
 	if r.conn == nil {
 		if err := r.open(ctx); err != nil {
 			return fmt.Errorf("opening the database again: %w", err)
@@ -169,14 +172,14 @@ func (p *readers) do(ctx context.Context, fn func(*reader) error) error {
 // borrow waits for a reader that is free.
 func (p *readers) borrow(ctx context.Context) (*reader, error) {
 	select {
-	case r := <-p.free:
-		return r, nil
+	case <-p.turns:
+		return p.take(), nil
 	default:
 	}
 	defer p.waits.Begin()()
 	select {
-	case r := <-p.free:
-		return r, nil
+	case <-p.turns:
+		return p.take(), nil
 	case <-p.closed:
 		return nil, ErrClosed
 	case <-ctx.Done():
@@ -184,11 +187,27 @@ func (p *readers) borrow(ctx context.Context) (*reader, error) {
 	}
 }
 
+func (p *readers) take() *reader {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := len(p.free) - 1
+	r := p.free[last]
+	p.free = p.free[:last]
+	return r
+}
+
+func (p *readers) giveBack(r *reader) {
+	p.mu.Lock()
+	p.free = append(p.free, r)
+	p.mu.Unlock()
+	p.turns <- struct{}{}
+}
+
 // Pool says how many of the connections that read are lent. The one that writes is not
 // among them.
 func (db *DB) Pool() store.Pool {
 	p := db.readers
-	idle := len(p.free)
+	idle := len(p.turns)
 	pool := store.Pool{Used: p.n - idle, Idle: idle, Most: p.n}
 	pool.Waits, pool.Waited = p.waits.Total()
 	return pool
@@ -208,7 +227,8 @@ func (p *readers) close() (err error) {
 	p.once.Do(func() {
 		close(p.closed)
 		for range p.n {
-			err = errors.Join(err, (<-p.free).close())
+			<-p.turns
+			err = errors.Join(err, p.take().close())
 		}
 	})
 	return err
