@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"latchkey/internal/domain"
-	"latchkey/internal/fault"
 	"latchkey/internal/ids"
 	"latchkey/internal/store"
 	"latchkey/internal/store/storetest"
@@ -138,7 +137,7 @@ func TestCiphertextsWithRecords(t *testing.T) {
 		must(t, driver.ReplaceBodies(t.Context(), org, []store.StoredBody{{Kind: "sealed", ID: "key/b", Body: row}}))
 		fresh := storetest.Store(t, driver)
 		err = fresh.View(t.Context(), org, func(tx *store.Tx) error { _, err := find(tx, "lonely"); return err })
-		if refusal, ok := fault.As(err); !ok || refusal.Reason != fault.ReasonIntegrity {
+		if !isIntegrity(err) {
 			t.Errorf("a ciphertext that was changed in the database: %v", err)
 		}
 	})

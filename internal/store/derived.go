@@ -67,6 +67,8 @@ type derivations struct {
 	changed, earlier         map[source]int64
 	newestChanged, atEarlier int64 // the newest versions that they have
 	horizon                  int64
+	wanted                   wanted
+	bulk                     *bulk // nil: none is held
 }
 
 type derivation struct {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"strconv"
+	"time"
 )
 
 // MaxChanged is how many changes are remembered for [Derived].
@@ -31,3 +32,24 @@ func (tx *Tx) VersionForTest() string { return strconv.FormatInt(tx.version, 10)
 
 // RunsAheadForTest reports whether a transaction runs before its turn.
 func (tx *Tx) RunsAheadForTest() bool { return tx.ahead }
+
+// AwaitBulk waits until no bulk is being read.
+func (s *Store) AwaitBulk() { s.bulks.reading.Wait() }
+
+// BulkAfter is how many lookups make a bulk.
+const BulkAfter = bulkAfter
+
+// HurryBulks lets the next bulk be read without a rest.
+func (s *Store) HurryBulks() {
+	s.bulks.mu.Lock()
+	defer s.bulks.mu.Unlock()
+	s.bulks.notBefore = time.Time{}
+}
+
+// ReadBulk is how many entries of an index, and how many bytes, are read in bulk that
+// begin in a way.
+func ReadBulk(ctx context.Context, d Driver, org, kind string, of Reference, common string, most int) (entries, size int) {
+	b := &bulk{wanted: wanted{kind: kind, of: of, common: common}}
+	b.read(ctx, d, org, most)
+	return len(b.rows), b.size
+}

@@ -100,9 +100,11 @@ func (r *rows) scanIndex(ctx context.Context, kind string, in Range, of Referenc
 		return r.scan(ctx, kind, in) // what is on its way is read before what is stored
 	}
 	found, err := r.store.driver.ScanIndex(ctx, r.org, kind, in, of)
-	if err != nil {
-		return nil, err
-	}
+	return r.indexRows(kind, found, of), err
+}
+
+// indexRows are entries of an index; what they lead to is ahead.
+func (r *rows) indexRows(kind string, found []IndexRow, of Reference) []storedRow {
 	r.ahead = make(map[[2]string][]byte, 2*len(found))
 	list := make([]storedRow, len(found))
 	for i, row := range found {
@@ -114,7 +116,7 @@ func (r *rows) scanIndex(ctx context.Context, kind string, in Range, of Referenc
 		}
 		list[i] = r.openOrReport(kind, row.Item)
 	}
-	return list, nil
+	return list
 }
 
 func (r *rows) openOrReport(kind string, item Item) storedRow {

@@ -47,6 +47,7 @@ type Store struct {
 	keys      *vault.RowKeys
 	tallies   tallyLines
 	clock     databaseClock
+	bulks     *bulks
 	onFinding func(Finding)
 	// held is why nothing may be changed; nil: it may.
 	held atomic.Pointer[fault.Error]
@@ -54,11 +55,14 @@ type Store struct {
 
 // New returns a store over a driver, which it owns from then on.
 func New(d Driver) *Store {
-	return &Store{driver: faultDriver{d}, probe: newProbe()}
+	return &Store{driver: faultDriver{d}, probe: newProbe(), bulks: newBulks()}
 }
 
 // Close waits for commits under way and releases the database.
-func (s *Store) Close() error { return s.driver.Close() }
+func (s *Store) Close() error {
+	s.bulks.close()
+	return s.driver.Close()
+}
 
 // View runs fn on a consistent view of the organization. fn may run again when
 // the organization is changed concurrently.

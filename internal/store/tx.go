@@ -378,7 +378,17 @@ func (tx *Tx) scanIndex(kind, key string, in Range, of Reference) ([]storedRow, 
 	if err != nil {
 		return nil, err
 	}
-	return r.scanIndex(tx.ctx, kind, in, of)
+	one := of.WithKind != "" && in.Limit == 1 && in.From == of.Prefix && tx.base == nil
+	if one {
+		if row, ok := tx.fromBulk(kind, key, of); ok {
+			return r.indexRows(kind, []IndexRow{row}, of), nil
+		}
+	}
+	found, err := r.scanIndex(tx.ctx, kind, in, of)
+	if one && len(found) > 0 {
+		tx.lookedUp(kind, of)
+	}
+	return found, err
 }
 
 // prior is the mark of a row that the transaction replaces, nil when there is
