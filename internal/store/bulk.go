@@ -14,7 +14,8 @@ import (
 // an organization had to be looked up, its index is scanned beside the requests, and
 // what it leads to is held for those that come next. It is held as it is stored, for
 // some seconds: that it is ours is checked when it is asked for, and what was made of
-// it is kept as ever: see [Derived].
+// it is kept as ever: see [Derived]. Whoever finds nothing there, or nothing of ours,
+// looks it up alone.
 
 const (
 	// bulkAfter is how many lookups make a bulk.
@@ -22,9 +23,11 @@ const (
 	// bulkStep is how many entries are read at once.
 	bulkStep = 512
 	// maxBulk bounds the bytes of all bulks of a process. Ten thousand accounts have
-	// ten million.
+	// eleven million.
 	maxBulk = 16 << 20
-	// bulkLife is how long a bulk is held.
+	// rowCost is what a row takes beside its texts.
+	rowCost = 120
+	// bulkLife is how long a bulk is read and held.
 	bulkLife = 10 * time.Second
 	// bulkRest is how many times as long as it took to read a bulk none is read after
 	// it: those that help nobody cost a twentieth of a processor.
@@ -35,7 +38,7 @@ const (
 type bulk struct {
 	wanted
 	version int64      // they are the present ones as long as they are not changed after it
-	rows    []IndexRow // sorted; without a record: it was not found, or was taken
+	rows    []IndexRow // sorted; only an id: its record was not found, or was taken
 	size    int
 }
 
@@ -83,12 +86,15 @@ func (all *bulks) begin(read func(ctx context.Context, most int) (size int, rele
 	all.busy = true
 	all.reading.Go(func() {
 		start := time.Now()
-		size, release := read(all.ctx, most)
+		ctx, cancel := context.WithTimeout(all.ctx, bulkLife)
+		defer cancel()
+		size, release := read(ctx, most)
+		took := time.Since(start)
 		all.mu.Lock()
 		defer all.mu.Unlock()
-		all.busy, all.notBefore = false, time.Now().Add(bulkRest*time.Since(start))
+		all.busy, all.notBefore = false, time.Now().Add(bulkRest*took)
 		all.size += size
-		time.AfterFunc(bulkLife, func() {
+		time.AfterFunc(bulkLife-took, func() {
 			release()
 			all.mu.Lock()
 			defer all.mu.Unlock()
@@ -124,8 +130,10 @@ func (tx *Tx) fromBulk(kind, key string, of Reference) (IndexRow, bool) {
 // isOf reports whether lookups are of the same index, and by keys of the same length:
 // that of the keys says where in an entry the id of its record begins.
 func (w *wanted) isOf(kind string, of Reference) bool {
-	return w.kind == kind && w.of.Kind == of.Kind && w.of.WithKind == of.WithKind && w.of.WithPrefix == of.WithPrefix &&
-		utf8.RuneCountInString(w.of.Prefix) == utf8.RuneCountInString(of.Prefix)
+	sameLength := utf8.RuneCountInString(w.of.Prefix) == utf8.RuneCountInString(of.Prefix)
+	own := w.of
+	own.Prefix, of.Prefix = "", ""
+	return w.kind == kind && own == of && sameLength
 }
 
 // lookedUp notes that an entry was read alone, and has a bulk read after some of them.
@@ -135,13 +143,25 @@ func (tx *Tx) lookedUp(kind string, of Reference) {
 	if !enough {
 		return
 	}
-	driver, org := tx.store.driver, tx.org
-	tx.store.bulks.begin(func(ctx context.Context, most int) (size int, release func()) {
+	s, org := tx.store, tx.org
+	s.bulks.begin(func(ctx context.Context, most int) (size int, release func()) {
 		b := &bulk{wanted: w, version: version}
-		b.read(ctx, driver, org, most)
+		if err := b.read(ctx, s.driver, org, most, func() error { return s.changedByOwn(ctx, org, d) }); err != nil {
+			return 0, func() {} // who looks for one of these will see it
+		}
 		d.hold(b)
 		return b.size, func() { d.release(b) }
 	})
+}
+
+// changedByOwn is nil if d has all changes of the organization, because this process
+// made them.
+func (s *Store) changedByOwn(ctx context.Context, org string, d *derivations) error {
+	now, err := s.driver.Version(ctx, org)
+	if err == nil && s.snapshots.get(org, now).derivations() != d {
+		err = errStale
+	}
+	return err
 }
 
 // want notes a lookup, and says whether there were enough of its like.
@@ -178,22 +198,31 @@ func (d *derivations) release(b *bulk) {
 }
 
 // read reads the entries that begin as those that were looked up, up to so many bytes.
-func (b *bulk) read(ctx context.Context, d Driver, org string, most int) {
+// After each step it checks, as a request would, that what it read is of a version that
+// this process knows: the next moment another server may have changed the organization,
+// and that change be lost with the database.
+func (b *bulk) read(ctx context.Context, d Driver, org string, most int, check func() error) error {
 	in := Range{From: b.common, Limit: bulkStep}
 	for {
 		rows, err := d.ScanIndex(ctx, org, b.kind, in, b.of)
+		if err == nil {
+			err = check()
+		}
 		if err != nil {
-			return // those who need the others will see it
+			return err
 		}
 		for _, row := range rows {
-			size := len(row.ID) + len(row.Body) + len(row.Record) + len(row.With)
+			if row.Record == nil {
+				row = IndexRow{Item: Item{ID: row.ID}}
+			}
+			size := len(row.ID) + len(row.Body) + len(row.Record) + len(row.With) + rowCost
 			if !strings.HasPrefix(row.ID, b.common) || b.size+size > most {
-				return
+				return nil
 			}
 			b.rows, b.size = append(b.rows, row), b.size+size
 		}
 		if len(rows) < bulkStep {
-			return
+			return nil
 		}
 		in.From = rows[len(rows)-1].ID + "\x01"
 	}

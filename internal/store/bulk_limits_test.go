@@ -53,3 +53,19 @@ func TestBulkLimits(t *testing.T) {
 		}
 	})
 }
+
+// TestBulkReleased: a bulk is held until it is released, or another one is held.
+func TestBulkReleased(t *testing.T) {
+	d := newDerivations()
+	one, two := &bulk{}, &bulk{}
+	d.hold(one)
+	d.hold(two)
+	d.release(one)
+	if d.bulk != two {
+		t.Error("one that is not held any more is released, and the other is gone")
+	}
+	d.release(two)
+	if d.bulk != nil {
+		t.Error("it is held after it was released")
+	}
+}

@@ -1,18 +1,25 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"latchkey/internal/domain"
 	"latchkey/internal/fault"
+	"latchkey/internal/ids"
 	"latchkey/internal/store"
+	"latchkey/internal/store/sqlite"
 	"latchkey/internal/store/storetest"
 )
 
@@ -115,6 +122,10 @@ func TestBulk(t *testing.T) {
 		if n := counted.alone.Load(); n != store.BulkAfter {
 			t.Errorf("looked up %d alone that had been read in bulk", n-store.BulkAfter)
 		}
+		b.want(s, word(39), ofWord(39)) // again: who was given it keeps what it made
+		if n := counted.alone.Load(); n != store.BulkAfter+1 {
+			t.Errorf("looked up %d alone, of which one had been taken from the bulk", n-store.BulkAfter)
+		}
 		b.want(s, word(40)+"0", "no note")
 		b.want(s, "longer", "n99 ")
 
@@ -156,6 +167,218 @@ func isIntegrity(err error) bool {
 	return ok && refusal.Reason == fault.ReasonIntegrity
 }
 
+// bulked returns a store in which a bulk is held of notes whose words have two digits.
+func (b shelf) bulked(driver store.Driver) *store.Store {
+	b.t.Helper()
+	s := storetest.Store(b.t, driver)
+	for i := range store.BulkAfter {
+		b.want(s, word(i), ofWord(i))
+	}
+	s.AwaitBulk()
+	return s
+}
+
+// TestBulkOfOthers: a bulk answers who looks for one record by a whole key, in the index
+// and with the ciphertexts of which it is.
+func TestBulkOfOthers(t *testing.T) {
+	eachDriver(t, func(t *testing.T, first *store.Store, driver store.Driver, org string) {
+		b := shelf{t, org}
+		b.fill(first, 20)
+		other := *kinds()["stored"]
+		other.Name = "note-other"
+		b.change(first, func(tx *store.Tx) (err error) {
+			for i := range 3 {
+				id := fmt.Sprint("p", i)
+				err = errors.Join(err, b.in(tx).Insert(&note{ID: id, Name: id, Text: "w99"}), tx.Ciphertexts().Seal("key/"+id, []byte(id)))
+			}
+			return errors.Join(err, tx.Ciphertexts().Seal("seed/n10", []byte("seed")),
+				store.In(tx, &other).Insert(&note{ID: "n10", Name: "other", Text: word(10)}))
+		})
+		for name, find := range map[string]struct {
+			list func(tx *store.Tx) ([]*note, error)
+			want string
+		}{
+			"a page": {func(tx *store.Tx) ([]*note, error) { return b.in(tx).ListBy("text", "w99", "p0", 1) }, "p1"},
+			"all":    {func(tx *store.Tx) ([]*note, error) { return b.in(tx).ListBy("text", "w99", "", 0) }, "p0 p1 p2"},
+			"two":    {func(tx *store.Tx) ([]*note, error) { return b.in(tx).ListBy("text", "w99", "", 2) }, "p0 p1"},
+			"another kind": {func(tx *store.Tx) ([]*note, error) {
+				return store.In(tx, &other).WithCiphertexts("key/").ListBy("text", word(10), "", 1)
+			}, "other"},
+			"another ciphertext": {func(tx *store.Tx) ([]*note, error) {
+				found, err := store.In(tx, kinds()["stored"]).WithCiphertexts("seed/").ListBy("text", word(10), "", 1)
+				sealed, problem := tx.Ciphertexts().Sealed("seed/n10")
+				return append(found, &note{Name: string(sealed)}), errors.Join(err, problem)
+			}, "n10 seed"},
+		} {
+			s := b.bulked(driver)
+			var names []string
+			must(t, s.View(t.Context(), org, func(tx *store.Tx) error {
+				found, err := find.list(tx)
+				for _, n := range found {
+					names = append(names, n.Name)
+				}
+				return err
+			}))
+			if got := strings.Join(names, " "); got != find.want {
+				t.Errorf("%s: %q, want %q", name, got, find.want)
+			}
+		}
+	})
+}
+
+// TestBulkAndPending: who runs on a state that is not committed yet has nothing read in
+// bulk, which would be taken for what belongs to that state.
+func TestBulkAndPending(t *testing.T) {
+	eachDriver(t, func(t *testing.T, first *store.Store, driver store.Driver, org string) {
+		b, d := shelf{t, org}, &gatedDriver{Driver: driver}
+		b.fill(first, 20)
+		s := storetest.Store(t, d)
+		changed, looked := make(chan struct{}), make(chan struct{})
+		end := d.decide(conflicts, func(ctx context.Context, c *store.Commit) error {
+			c = queued(c)
+			close(changed)
+			<-looked
+			s.AwaitBulk()
+			return d.Driver.Commit(ctx, c)
+		}, func(ctx context.Context, c *store.Commit) error { return d.Driver.Commit(ctx, c) })
+		defer end()
+		var both sync.WaitGroup
+		both.Go(func() {
+			b.change(s, func(tx *store.Tx) error {
+				return errors.Join(tx.Ciphertexts().Seal("key/n14", []byte("new")), tx.Ciphertexts().Seal("key/n15", []byte("new")))
+			})
+		})
+		<-changed
+		looks := sync.OnceFunc(func() { close(looked) })
+		both.Go(func() {
+			b.change(s, func(tx *store.Tx) error {
+				for i := range store.BulkAfter {
+					if found, err := b.in(tx).ListBy("text", word(i), "", 1); err != nil || len(found) != 1 {
+						return errors.Join(err, errors.New("not found"))
+					}
+				}
+				sealed, err := tx.Ciphertexts().Sealed("key/n14")
+				if string(sealed) != "new" {
+					t.Errorf("it does not run on what is not committed: %q", sealed)
+				}
+				looks()
+				return errors.Join(err, tx.Ciphertexts().Seal("key/n16", []byte("newer")))
+			})
+		})
+		both.Wait()
+		b.want(s, word(15), "n15 new")
+		b.want(s, word(16), "n16 newer")
+	})
+}
+
+// slowBulks has each step of a bulk wait, until its context ends.
+type slowBulks struct {
+	store.Driver
+	reads, goOn chan struct{}
+	ended       atomic.Bool
+}
+
+func (d *slowBulks) ScanIndex(ctx context.Context, org, kind string, r store.Range, of store.Reference) ([]store.IndexRow, error) {
+	if r.Limit > 1 {
+		d.reads <- struct{}{}
+		select {
+		case <-d.goOn:
+		case <-ctx.Done():
+			time.Sleep(10 * time.Millisecond) // so that who does not wait is ahead
+			d.ended.Store(true)
+		}
+	}
+	return d.Driver.ScanIndex(ctx, org, kind, r, of)
+}
+
+// TestBulkEndsWithStore: a bulk that is being read ends before the database is closed.
+func TestBulkEndsWithStore(t *testing.T) {
+	eachDriver(t, func(t *testing.T, first *store.Store, driver store.Driver, org string) {
+		b := shelf{t, org}
+		b.fill(first, 20)
+		d := &slowBulks{Driver: keptOpen{driver}, reads: make(chan struct{}), goOn: make(chan struct{})}
+		s := storetest.Store(t, d)
+		for i := range store.BulkAfter {
+			b.want(s, word(i), ofWord(i))
+		}
+		<-d.reads
+		must(t, s.Close())
+		if !d.ended.Load() {
+			t.Error("the store is closed, and a bulk is being read")
+		}
+	})
+}
+
+// keptOpen is a driver that others use too.
+type keptOpen struct{ store.Driver }
+
+func (keptOpen) Close() error { return nil }
+
+// TestBulkOfLostVersion: what another server changed while a bulk was read is not used
+// when that change was lost with the database, before this process learned of it.
+func TestBulkOfLostVersion(t *testing.T) {
+	folder := t.TempDir()
+	open := func(name string) store.Driver {
+		db, err := sqlite.Open(t.Context(), filepath.Join(folder, name), sqlite.Config{})
+		must(t, err)
+		return db
+	}
+	primary := open("primary")
+	other, b := storetest.Store(t, primary), shelf{t, ids.New()}
+	must(t, other.CreateOrganization(t.Context(), b.org, func(tx *store.Tx) error {
+		return tx.Organizations().Insert(&domain.Organization{ID: b.org, Name: "Test"})
+	}))
+	b.fill(other, 20)
+	must(t, other.Close())
+	content, err := os.ReadFile(filepath.Join(folder, "primary"))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(folder, "standby"), content, 0o600))
+
+	primary = open("primary")
+	other = storetest.Store(t, primary)
+	d := &failover{Driver: primary, standby: open("standby")}
+	slow := &slowBulks{Driver: d, reads: make(chan struct{}), goOn: make(chan struct{})}
+	s := storetest.Store(t, slow)
+	for i := range store.BulkAfter {
+		b.want(s, word(i), ofWord(i))
+	}
+	<-slow.reads
+	b.change(other, func(tx *store.Tx) error { return tx.Ciphertexts().Seal("key/n11", []byte("lost")) })
+	slow.goOn <- struct{}{}
+	s.AwaitBulk()
+	d.over.Store(true)
+	b.want(s, word(11), ofWord(11))
+	must(t, errors.Join(s.Close(), primary.Close()))
+}
+
+// failover is a driver that goes over to a server which lacks the last commits.
+type failover struct {
+	store.Driver
+	standby store.Driver
+	over    atomic.Bool
+}
+
+func (f *failover) now() store.Driver {
+	if f.over.Load() {
+		return f.standby
+	}
+	return f.Driver
+}
+
+func (f *failover) Version(ctx context.Context, org string) (int64, error) {
+	return f.now().Version(ctx, org)
+}
+
+func (f *failover) ScanIndex(ctx context.Context, org, kind string, r store.Range, of store.Reference) ([]store.IndexRow, error) {
+	return f.now().ScanIndex(ctx, org, kind, r, of)
+}
+
+func (f *failover) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
+	return f.now().Get(ctx, org, kind, id)
+}
+
+func (f *failover) Close() error { return f.standby.Close() }
+
 // TestBulkIsBounded: what is read begins as what was looked up, in as many steps as
 // that takes, up to a number of bytes.
 func TestBulkIsBounded(t *testing.T) {
@@ -172,7 +395,9 @@ func TestBulkIsBounded(t *testing.T) {
 		})
 		of := store.Reference{Prefix: "b000\x1f", Kind: "note-stored", WithKind: "sealed", WithPrefix: "key/"}
 		read := func(common string, most int) (int, int) {
-			return store.ReadBulk(t.Context(), driver, org, "note-stored.text", of, common, most)
+			n, size, err := store.ReadBulk(t.Context(), driver, org, "note-stored.text", of, common, most)
+			must(t, err)
+			return n, size
 		}
 		if n, _ := read("", 1<<20); n != 3*each {
 			t.Errorf("read %d of all", n)
@@ -190,33 +415,43 @@ func TestBulkIsBounded(t *testing.T) {
 }
 
 // TestBulkOfForeignRows: what another program wrote is found out although it was read
-// in bulk, and costs only those who need it.
+// in bulk, and costs only those who need it; what was put right since is used.
 func TestBulkOfForeignRows(t *testing.T) {
 	eachDriver(t, func(t *testing.T, first *store.Store, driver store.Driver, org string) {
 		b := shelf{t, org}
 		b.fill(first, 20)
-		for _, row := range []store.StoredBody{{Kind: "note-stored.text", ID: word(10) + "\x1fn10"}, {Kind: "note-stored", ID: "n11"}, {Kind: "sealed", ID: "key/n12"}} {
-			body, err := driver.Get(t.Context(), org, row.Kind, row.ID)
+		var rows, foreign []store.StoredBody
+		for i := 10; i < 16; i += 3 {
+			rows = append(rows, store.StoredBody{Kind: "note-stored.text", ID: fmt.Sprintf("%s\x1fn%d", word(i), i)},
+				store.StoredBody{Kind: "note-stored", ID: fmt.Sprint("n", i+1)}, store.StoredBody{Kind: "sealed", ID: fmt.Sprint("key/n", i+2)})
+		}
+		for i := range rows {
+			body, err := driver.Get(t.Context(), org, rows[i].Kind, rows[i].ID)
 			must(t, err)
-			body[len(body)-1]++
-			row.Body = body
-			must(t, driver.ReplaceBodies(t.Context(), org, []store.StoredBody{row}))
+			rows[i].Body = body
+			changed := rows[i]
+			changed.Body = bytes.Clone(body)
+			changed.Body[len(body)-1]++
+			foreign = append(foreign, changed)
 		}
+		must(t, driver.ReplaceBodies(t.Context(), org, foreign))
 		counted := &lookups{Driver: driver}
-		s := storetest.Store(t, counted)
-		for i := range store.BulkAfter {
-			b.want(s, word(i), ofWord(i))
-		}
-		s.AwaitBulk()
-		for i := 9; i < 14; i++ {
+		s := b.bulked(counted)
+		found := 0
+		s.OnFinding(func(store.Finding) { found++ })
+		must(t, driver.ReplaceBodies(t.Context(), org, rows[3:]))
+		for i := store.BulkAfter; i < 20; i++ {
 			if i < 10 || i > 12 {
 				b.want(s, word(i), ofWord(i))
 			} else if got, err := b.find(s, word(i)); !isIntegrity(err) {
 				t.Errorf("of %s: %q, %v", word(i), got, err)
 			}
 		}
-		if n := counted.alone.Load(); n != store.BulkAfter {
-			t.Errorf("looked up %d alone that had been read in bulk", n-store.BulkAfter)
+		if found != 3 {
+			t.Errorf("%d findings", found)
+		}
+		if n := counted.alone.Load() - store.BulkAfter; n != 6 {
+			t.Errorf("looked up %d alone", n)
 		}
 	})
 }

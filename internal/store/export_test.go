@@ -48,8 +48,8 @@ func (s *Store) HurryBulks() {
 
 // ReadBulk is how many entries of an index, and how many bytes, are read in bulk that
 // begin in a way.
-func ReadBulk(ctx context.Context, d Driver, org, kind string, of Reference, common string, most int) (entries, size int) {
+func ReadBulk(ctx context.Context, d Driver, org, kind string, of Reference, common string, most int) (entries, size int, err error) {
 	b := &bulk{wanted: wanted{kind: kind, of: of, common: common}}
-	b.read(ctx, d, org, most)
-	return len(b.rows), b.size
+	err = b.read(ctx, d, org, most, func() error { return nil })
+	return len(b.rows), b.size, err
 }

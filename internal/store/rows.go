@@ -100,7 +100,10 @@ func (r *rows) scanIndex(ctx context.Context, kind string, in Range, of Referenc
 		return r.scan(ctx, kind, in) // what is on its way is read before what is stored
 	}
 	found, err := r.store.driver.ScanIndex(ctx, r.org, kind, in, of)
-	return r.indexRows(kind, found, of), err
+	if err != nil {
+		return nil, err
+	}
+	return r.indexRows(kind, found, of), nil
 }
 
 // indexRows are entries of an index; what they lead to is ahead.
@@ -117,6 +120,13 @@ func (r *rows) indexRows(kind string, found []IndexRow, of Reference) []storedRo
 		list[i] = r.openOrReport(kind, row.Item)
 	}
 	return list
+}
+
+// areOurs reports whether an entry, its record and what is of that are there, and ours.
+func (r *rows) areOurs(kind string, row IndexRow, of Reference) bool {
+	id := strings.TrimPrefix(row.ID, of.Prefix)
+	return r.open(kind, row.Item).Body != nil && r.open(of.Kind, Item{id, row.Record}).Body != nil &&
+		r.open(of.WithKind, Item{of.WithPrefix + id, row.With}).Body != nil
 }
 
 func (r *rows) openOrReport(kind string, item Item) storedRow {

@@ -380,7 +380,8 @@ func (tx *Tx) scanIndex(kind, key string, in Range, of Reference) ([]storedRow, 
 	}
 	one := of.WithKind != "" && in.Limit == 1 && in.From == of.Prefix && tx.base == nil
 	if one {
-		if row, ok := tx.fromBulk(kind, key, of); ok {
+		// One that is not ours may have been put right since it was read.
+		if row, ok := tx.fromBulk(kind, key, of); ok && r.areOurs(kind, row, of) {
 			return r.indexRows(kind, []IndexRow{row}, of), nil
 		}
 	}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -90,6 +91,63 @@ func TestPragmas(t *testing.T) {
 				t.Errorf("%s: %s is %s, want %s", name, pragma, got, want)
 			}
 		}
+	}
+}
+
+// TestReaders: a reader is lent to one at a time, first the one that came back last, and
+// one without a connection last; who waits for one waits no longer than they want; the
+// end waits for those that are lent.
+func TestReaders(t *testing.T) {
+	db, _ := openTest(t)
+	borrow := func(ctx context.Context) *reader {
+		r, err := db.readers.borrow(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first, second := borrow(t.Context()), borrow(t.Context())
+	if first == second {
+		t.Fatal("lent twice")
+	}
+	db.readers.giveBack(second)
+	db.readers.giveBack(first)
+	if r := borrow(t.Context()); r != first {
+		t.Error("not the one that came back last")
+	}
+	if err := first.close(); err != nil {
+		t.Fatal(err)
+	}
+	db.readers.giveBack(first)
+	var lent []*reader
+	for range db.readers.n {
+		lent = append(lent, borrow(t.Context()))
+	}
+	if lent[0] != second || lent[db.readers.n-1] != first {
+		t.Error("one without a connection is lent before others")
+	}
+
+	ended, end := context.WithCancel(t.Context())
+	time.AfterFunc(time.Millisecond, end)
+	if _, err := db.readers.borrow(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("who waits no longer gets %v", err)
+	}
+	waited, closed := make(chan error), make(chan error)
+	go func() { _, err := db.readers.borrow(t.Context()); waited <- err }()
+	go func() { closed <- db.readers.close() }()
+	if err := <-waited; !errors.Is(err, ErrClosed) {
+		t.Errorf("who waits at the end gets %v", err)
+	}
+	for _, r := range lent {
+		select {
+		case <-closed:
+			t.Error("it does not wait for those that are lent")
+		case <-time.After(time.Millisecond):
+		}
+		db.readers.giveBack(r)
+	}
+	if err := <-closed; err != nil || second.conn != nil {
+		t.Errorf("a connection is left: %v", err)
 	}
 }
 

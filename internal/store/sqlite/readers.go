@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"latchkey/internal/store"
@@ -196,9 +197,15 @@ func (p *readers) take() *reader {
 	return r
 }
 
+// giveBack ends a loan. One that has no connection, and may not get one, is lent when no
+// other is left.
 func (p *readers) giveBack(r *reader) {
 	p.mu.Lock()
-	p.free = append(p.free, r)
+	if r.conn == nil {
+		p.free = slices.Insert(p.free, 0, r)
+	} else {
+		p.free = append(p.free, r)
+	}
 	p.mu.Unlock()
 	p.turns <- struct{}{}
 }
