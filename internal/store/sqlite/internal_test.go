@@ -140,8 +140,8 @@ func TestReaders(t *testing.T) {
 	}
 	for _, r := range lent {
 		select {
-		case <-closed:
-			t.Error("it does not wait for those that are lent")
+		case err := <-closed:
+			t.Fatalf("it does not wait for those that are lent: %v", err)
 		case <-time.After(time.Millisecond):
 		}
 		db.readers.giveBack(r)
