@@ -14,8 +14,8 @@ import (
 // an organization had to be looked up, its index is scanned beside the requests, and
 // what it leads to is held for those that come next. It is held as it is stored, for
 // some seconds: that it is ours is checked when it is asked for, and what was made of
-// it is kept as ever: see [Derived]. Whoever finds nothing there, or nothing of ours,
-// looks it up alone.
+// it is kept as ever: see [Derived]. What is not there, or is not ours, the caller looks
+// up alone.
 
 const (
 	// bulkAfter is how many lookups make a bulk.
@@ -30,11 +30,12 @@ const (
 	// bulkLife is how long a bulk is read and held.
 	bulkLife = 10 * time.Second
 	// bulkRest is how many times as long as it took to read a bulk none is read after
-	// it: those that help nobody cost a twentieth of a processor.
+	// it: those that are of no use cost a twentieth of a processor.
 	bulkRest = 20
 )
 
-// bulk is entries of an index that nobody had asked for, and what they lead to.
+// bulk is entries of an index that were read before a caller asked for them, and what
+// they lead to.
 type bulk struct {
 	wanted
 	version int64      // they are the present ones as long as they are not changed after it
@@ -147,7 +148,7 @@ func (tx *Tx) lookedUp(kind string, of Reference) {
 	s.bulks.begin(func(ctx context.Context, most int) (size int, release func()) {
 		b := &bulk{wanted: w, version: version}
 		if err := b.read(ctx, s.driver, org, most, func() error { return s.changedByOwn(ctx, org, d) }); err != nil {
-			return 0, func() {} // who looks for one of these will see it
+			return 0, func() {} // a caller that looks for one of these sees the error
 		}
 		d.hold(b)
 		return b.size, func() { d.release(b) }

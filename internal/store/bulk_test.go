@@ -6,20 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"latchkey/internal/domain"
 	"latchkey/internal/fault"
-	"latchkey/internal/ids"
 	"latchkey/internal/store"
-	"latchkey/internal/store/sqlite"
 	"latchkey/internal/store/storetest"
 )
 
@@ -104,11 +98,7 @@ func TestBulk(t *testing.T) {
 		must(t, first.Update(t.Context(), org, func(tx *store.Tx) error { // read with the others, of no use to those who look for a word
 			return b.in(tx).Insert(&note{ID: "n99", Name: "n99", Text: "longer"})
 		}))
-		s := storetest.Store(t, counted)
-		for i := range store.BulkAfter {
-			b.want(s, word(i), ofWord(i))
-		}
-		s.AwaitBulk()
+		s := b.bulked(counted)
 		if counted.alone.Load() != store.BulkAfter || counted.inBulk.Load() < all {
 			t.Fatalf("looked up %d alone, and read %d in bulk", counted.alone.Load(), counted.inBulk.Load())
 		}
@@ -122,7 +112,7 @@ func TestBulk(t *testing.T) {
 		if n := counted.alone.Load(); n != store.BulkAfter {
 			t.Errorf("looked up %d alone that had been read in bulk", n-store.BulkAfter)
 		}
-		b.want(s, word(39), ofWord(39)) // again: who was given it keeps what it made
+		b.want(s, word(39), ofWord(39)) // again: the caller that was given it keeps what it made
 		if n := counted.alone.Load(); n != store.BulkAfter+1 {
 			t.Errorf("looked up %d alone, of which one had been taken from the bulk", n-store.BulkAfter)
 		}
@@ -167,19 +157,27 @@ func isIntegrity(err error) bool {
 	return ok && refusal.Reason == fault.ReasonIntegrity
 }
 
-// bulked returns a store in which a bulk is held of notes whose words have two digits.
-func (b shelf) bulked(driver store.Driver) *store.Store {
+// bulking returns a store that has just begun to read in bulk the notes whose words have
+// two digits.
+func (b shelf) bulking(driver store.Driver) *store.Store {
 	b.t.Helper()
 	s := storetest.Store(b.t, driver)
 	for i := range store.BulkAfter {
 		b.want(s, word(i), ofWord(i))
 	}
+	return s
+}
+
+// bulked returns one that has read them.
+func (b shelf) bulked(driver store.Driver) *store.Store {
+	b.t.Helper()
+	s := b.bulking(driver)
 	s.AwaitBulk()
 	return s
 }
 
-// TestBulkOfOthers: a bulk answers who looks for one record by a whole key, in the index
-// and with the ciphertexts of which it is.
+// TestBulkOfOthers: a bulk answers a caller that looks for one record by a whole key, in
+// the index and with the ciphertexts of which it is.
 func TestBulkOfOthers(t *testing.T) {
 	eachDriver(t, func(t *testing.T, first *store.Store, driver store.Driver, org string) {
 		b := shelf{t, org}
@@ -226,8 +224,8 @@ func TestBulkOfOthers(t *testing.T) {
 	})
 }
 
-// TestBulkAndPending: who runs on a state that is not committed yet has nothing read in
-// bulk, which would be taken for what belongs to that state.
+// TestBulkAndPending: a transaction on a state that is not committed yet has nothing read
+// in bulk, which would be taken for what belongs to that state.
 func TestBulkAndPending(t *testing.T) {
 	eachDriver(t, func(t *testing.T, first *store.Store, driver store.Driver, org string) {
 		b, d := shelf{t, org}, &gatedDriver{Driver: driver}
@@ -271,114 +269,6 @@ func TestBulkAndPending(t *testing.T) {
 	})
 }
 
-// slowBulks has each step of a bulk wait, until its context ends.
-type slowBulks struct {
-	store.Driver
-	reads, goOn chan struct{}
-	ended       atomic.Bool
-}
-
-func (d *slowBulks) ScanIndex(ctx context.Context, org, kind string, r store.Range, of store.Reference) ([]store.IndexRow, error) {
-	if r.Limit > 1 {
-		d.reads <- struct{}{}
-		select {
-		case <-d.goOn:
-		case <-ctx.Done():
-			time.Sleep(10 * time.Millisecond) // so that who does not wait is ahead
-			d.ended.Store(true)
-		}
-	}
-	return d.Driver.ScanIndex(ctx, org, kind, r, of)
-}
-
-// TestBulkEndsWithStore: a bulk that is being read ends before the database is closed.
-func TestBulkEndsWithStore(t *testing.T) {
-	eachDriver(t, func(t *testing.T, first *store.Store, driver store.Driver, org string) {
-		b := shelf{t, org}
-		b.fill(first, 20)
-		d := &slowBulks{Driver: keptOpen{driver}, reads: make(chan struct{}), goOn: make(chan struct{})}
-		s := storetest.Store(t, d)
-		for i := range store.BulkAfter {
-			b.want(s, word(i), ofWord(i))
-		}
-		<-d.reads
-		must(t, s.Close())
-		if !d.ended.Load() {
-			t.Error("the store is closed, and a bulk is being read")
-		}
-	})
-}
-
-// keptOpen is a driver that others use too.
-type keptOpen struct{ store.Driver }
-
-func (keptOpen) Close() error { return nil }
-
-// TestBulkOfLostVersion: what another server changed while a bulk was read is not used
-// when that change was lost with the database, before this process learned of it.
-func TestBulkOfLostVersion(t *testing.T) {
-	folder := t.TempDir()
-	open := func(name string) store.Driver {
-		db, err := sqlite.Open(t.Context(), filepath.Join(folder, name), sqlite.Config{})
-		must(t, err)
-		return db
-	}
-	primary := open("primary")
-	other, b := storetest.Store(t, primary), shelf{t, ids.New()}
-	must(t, other.CreateOrganization(t.Context(), b.org, func(tx *store.Tx) error {
-		return tx.Organizations().Insert(&domain.Organization{ID: b.org, Name: "Test"})
-	}))
-	b.fill(other, 20)
-	must(t, other.Close())
-	content, err := os.ReadFile(filepath.Join(folder, "primary"))
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(folder, "standby"), content, 0o600))
-
-	primary = open("primary")
-	other = storetest.Store(t, primary)
-	d := &failover{Driver: primary, standby: open("standby")}
-	slow := &slowBulks{Driver: d, reads: make(chan struct{}), goOn: make(chan struct{})}
-	s := storetest.Store(t, slow)
-	for i := range store.BulkAfter {
-		b.want(s, word(i), ofWord(i))
-	}
-	<-slow.reads
-	b.change(other, func(tx *store.Tx) error { return tx.Ciphertexts().Seal("key/n11", []byte("lost")) })
-	slow.goOn <- struct{}{}
-	s.AwaitBulk()
-	d.over.Store(true)
-	b.want(s, word(11), ofWord(11))
-	must(t, errors.Join(s.Close(), primary.Close()))
-}
-
-// failover is a driver that goes over to a server which lacks the last commits.
-type failover struct {
-	store.Driver
-	standby store.Driver
-	over    atomic.Bool
-}
-
-func (f *failover) now() store.Driver {
-	if f.over.Load() {
-		return f.standby
-	}
-	return f.Driver
-}
-
-func (f *failover) Version(ctx context.Context, org string) (int64, error) {
-	return f.now().Version(ctx, org)
-}
-
-func (f *failover) ScanIndex(ctx context.Context, org, kind string, r store.Range, of store.Reference) ([]store.IndexRow, error) {
-	return f.now().ScanIndex(ctx, org, kind, r, of)
-}
-
-func (f *failover) Get(ctx context.Context, org, kind, id string) ([]byte, error) {
-	return f.now().Get(ctx, org, kind, id)
-}
-
-func (f *failover) Close() error { return f.standby.Close() }
-
 // TestBulkIsBounded: what is read begins as what was looked up, in as many steps as
 // that takes, up to a number of bytes.
 func TestBulkIsBounded(t *testing.T) {
@@ -415,7 +305,7 @@ func TestBulkIsBounded(t *testing.T) {
 }
 
 // TestBulkOfForeignRows: what another program wrote is found out although it was read
-// in bulk, and costs only those who need it; what was put right since is used.
+// in bulk, and costs only the callers that need it; what was put right since is used.
 func TestBulkOfForeignRows(t *testing.T) {
 	eachDriver(t, func(t *testing.T, first *store.Store, driver store.Driver, org string) {
 		b := shelf{t, org}
@@ -456,8 +346,8 @@ func TestBulkOfForeignRows(t *testing.T) {
 	})
 }
 
-// TestBulkBesideChanges: whoever looks beside changes, of this server and of another
-// one, and beside bulks, finds nothing older than what was committed before.
+// TestBulkBesideChanges: a caller that looks beside changes, of this server and of
+// another one, and beside bulks, finds nothing older than what was committed before.
 func TestBulkBesideChanges(t *testing.T) {
 	eachDriver(t, func(t *testing.T, other *store.Store, driver store.Driver, org string) {
 		const notes, rounds = 30, 40

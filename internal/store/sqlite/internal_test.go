@@ -95,7 +95,7 @@ func TestPragmas(t *testing.T) {
 }
 
 // TestReaders: a reader is lent to one at a time, first the one that came back last, and
-// one without a connection last; who waits for one waits no longer than they want; the
+// one without a connection last; a caller waits for one no longer than it wants; the
 // end waits for those that are lent.
 func TestReaders(t *testing.T) {
 	db, _ := openTest(t)
@@ -130,13 +130,13 @@ func TestReaders(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	time.AfterFunc(time.Millisecond, end)
 	if _, err := db.readers.borrow(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("who waits no longer gets %v", err)
+		t.Errorf("a caller that waits no longer gets %v", err)
 	}
 	waited, closed := make(chan error), make(chan error)
 	go func() { _, err := db.readers.borrow(t.Context()); waited <- err }()
 	go func() { closed <- db.readers.close() }()
 	if err := <-waited; !errors.Is(err, ErrClosed) {
-		t.Errorf("who waits at the end gets %v", err)
+		t.Errorf("a caller that waits at the end gets %v", err)
 	}
 	for _, r := range lent {
 		select {
